@@ -139,21 +139,11 @@ class StepProblem {
     double weights = 0.0, sum = 0.0, squares = 0.0;
     BlankError error;
     for (const FittedRun& run : runs) {
-      RunConfiguration blank = run.row->run;
-      const bool stated = axis == BlankAxis::micro_batch ? blank.micro_batch.has_value()
-                          : axis == BlankAxis::recompute ? !blank.recompute.empty()
-                                                         : blank.vpp.has_value() && blank.pp.value_or(1) > 1;
-      if (!stated) {
+      const std::optional<RunConfiguration> blank = without_axis(run.row->run, axis);
+      if (!blank || (axis == BlankAxis::experts && model.closed_axes(run.row->run)[static_cast<std::size_t>(axis)])) {
         continue;
       }
-      if (axis == BlankAxis::micro_batch) {
-        blank.micro_batch.reset();
-      } else if (axis == BlankAxis::recompute) {
-        blank.recompute.clear();
-      } else {
-        blank.vpp.reset();
-      }
-      const RowPrediction closed = model.predict(blank, run.row->metric, run.row->unit);
+      const RowPrediction closed = model.predict(*blank, run.row->metric, run.row->unit);
       if (closed.status != RowStatus::ok) {
         continue;
       }

@@ -75,7 +75,7 @@ ChosenCollectives collectives_or_prior(const ModelData& data, const Device& devi
     return choose_collectives(data, borrower, view);
   }
   ChosenCollectives chosen;
-  chosen.set = data.once("prior", [&] { return prior_collective_set(data); });
+  chosen.set = data.once("mean of generations", [&] { return prior_collective_set(data); });
   chosen.why = "nobody measured collectives over " + std::string{name_of(view.inside)} + " of " + device.id +
                ": the mean of those over NVLink, at the rate of its links";
   return chosen;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace headroom {
@@ -13,6 +14,9 @@ namespace {
 
 /// 16-bit FLOP per clock of a multiprocessor of B200, the most of a measured unit.
 constexpr std::int64_t most_flop_per_clock = 8192;
+
+/// Under which the mean is kept, beside the sets that SKUs name: no file and no SKU is called so.
+constexpr std::string_view prior_key = "mean of generations";
 
 CurveSet read_set(const DataStore::Entry& entry) {
   Diagnostics diagnostics;
@@ -58,7 +62,8 @@ CurveSet prior_curve_set(const ModelData& data, std::span<const std::string> wit
 }
 
 const CurveSet& curve_set_or_prior(const ModelData& data, const Device& device) {
-  return device.curves.empty() ? data.once("", [&] { return prior_curve_set(data); }) : find_curve_set(data, device);
+  return device.curves.empty() ? data.once(prior_key, [&] { return prior_curve_set(data); })
+                               : find_curve_set(data, device);
 }
 
 Device with_measured_units(Device device) {

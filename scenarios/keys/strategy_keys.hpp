@@ -158,7 +158,8 @@ inline constexpr std::array strategy_rows{
         .but("The graphs' static buffers are not known and not in the memory."),
     boolean("overlap_experts")
         .of(Kinds::train)
-        .blank_is("true with schedule dualpipe and ep above 1, else false")
+        .blank_is("true with ep above 1 under schedule dualpipe and where the software's recipe for the job overlaps, "
+                  "else false")
         .says("It says that exchanges of one micro-batch's experts run beside the compute of another's.")
         .but("It goes with a model of experts only."),
 };

@@ -177,14 +177,15 @@ inline constexpr std::array training_rows{
         .but("It is below the SKU's own number, and goes with a model of experts only."),
     choice("dispatcher", expert_dispatcher_names)
         .of(Kinds::train)
-        .blank_is("as the software's recipe for the SKU and precision, else alltoall")
+        .blank_is("as the software's recipe for the SKU and precision, else as most published runs on such GPUs, else "
+                  "alltoall")
         .says("It is what exchanges tokens with their experts: a collective with a copy for each expert of a token, or "
               "kernels that send a token to a rank once.")
         .but("It goes with a model of experts only."),
     choice("expert_launch", expert_launch_names)
         .of(Kinds::train)
-        .blank_is("as the software's recipe for the SKU and precision, else eager; static-shapes with a capacity, "
-                  "partial-graphs with strategy.cuda_graphs")
+        .blank_is("as the software's recipe for the SKU and precision, else as most published runs on such GPUs, else "
+                  "eager; static-shapes with a capacity, partial-graphs with strategy.cuda_graphs")
         .says("It says how layers of experts are launched: kernel by kernel, kernel by kernel with shapes that are "
               "fixed, with graphs of what is before the experts, or as one graph of the step.")
         .but("Eager layers and partial graphs read back how many tokens each expert got. It goes with a model of "

@@ -121,6 +121,11 @@ void set_training(const TrainScenario& t, LaunchPlan& plan) {
   if (options.method == Method::qlora) {
     plan.set("training.double_quant", flag_value(doubly_quantised(t.software, options)));
   }
+  if (t.architecture.moe) {  // as priced, stated or not
+    const ExpertHabits habits = expert_habits_of(t);
+    plan.set("training.dispatcher", word_value(expert_dispatcher_names[static_cast<std::size_t>(habits.dispatcher)]));
+    plan.set("training.expert_launch", word_value(expert_launch_names[static_cast<std::size_t>(habits.launch)]));
+  }
   plan.set("training.flash_attention", flag_value(options.flash_attention));
   plan.set("training.dropout", flag_value(options.dropout.value_or(dropout_by_habit(t.software, t.architecture))));
   plan.set("training.fused_loss", flag_value(is_fused(t.software, options)));

@@ -384,6 +384,8 @@ void note_gaps(std::span<const LaunchGap> gaps, std::string_view form, LaunchWri
       LaunchGap{"strategy.dp", "", ""},  // world size over the other axes
       LaunchGap{"hardware.gpus", "", "the launch line says it"},
       LaunchGap{"hardware.*", "", "not the launch's to say"},
+      LaunchGap{"training.dispatcher", "\"alltoall\"", "the form has no word for it"},
+      LaunchGap{"training.expert_launch", "\"eager\"", "the form has no word for it"},
   };
   for (const ConfigEntry& entry : writing.plan.entries()) {
     if (writing.covered.count(entry.key) > 0) {

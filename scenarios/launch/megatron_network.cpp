@@ -187,7 +187,22 @@ void write_experts(LaunchWriting& writing) {
     writing.put_word("--moe-layer-freq", writing.explicitly ? layer_list(kinds) : layer_pattern(kinds));
   }
   writing.put_flag("--moe-grouped-gemm", true);
-  writing.put_word("--moe-token-dispatcher-type", "alltoall");
+  const std::string dispatcher = plan.word("training.dispatcher", "alltoall");
+  writing.put_word("--moe-token-dispatcher-type", dispatcher == "alltoall" ? "alltoall" : "flex");
+  if (dispatcher != "alltoall") {
+    writing.put_word("--moe-flex-dispatcher-backend", dispatcher);
+  }
+  writing.cover("training.dispatcher");
+  if (const std::string launch = plan.word("training.expert_launch", "eager"); launch == "eager") {
+    writing.cover("training.expert_launch");
+  } else {
+    writing.miss("training.expert_launch",
+                 launch == "partial-graphs"
+                     ? "pass --cuda-graph-impl transformer_engine --cuda-graph-scope attn moe_router moe_preprocess"
+                 : launch == "full-graphs"
+                     ? "pass --cuda-graph-impl local --cuda-graph-scope full_iteration"
+                     : "pass --moe-expert-capacity-factor and --moe-pad-expert-input-to-capacity");
+  }
   for (const std::string_view key : {"model.moe.expert_ffn_hidden", "model.moe.dense_layers", "model.moe.every"}) {
     writing.cover(key);
   }
@@ -348,6 +363,31 @@ void assume_widths(LaunchReading& reading) {
   }
 }
 
+/// What exchanges tokens with their experts (megatron/training/arguments.py). Its oldest form, a gather of all tokens,
+/// is priced as the collective.
+void read_dispatcher(const LaunchItems& items, Absent absent, LaunchReading& reading) {
+  constexpr std::array<std::string_view, 3> types{"allgather", "alltoall", "flex"};
+  constexpr std::array<std::string_view, 2> backends{"deepep", "hybridep"};
+  const ConfigValue* const type = items.find("--moe-token-dispatcher-type");
+  const ConfigValue* const backend = items.find("--moe-flex-dispatcher-backend");
+  const auto named = type != nullptr ? reading.choice_of("--moe-token-dispatcher-type", *type, types) : std::nullopt;
+  if (named == "flex") {
+    const auto sends = backend != nullptr ? reading.choice_of("--moe-flex-dispatcher-backend", *backend, backends)
+                                          : std::optional<std::string>{"deepep"};
+    if (sends) {
+      reading.state("training.dispatcher", word_value(*sends), backend != nullptr ? *backend : *type);
+    }
+  } else if (named) {
+    reading.state("training.dispatcher", word_value("alltoall"), *type);
+  } else if (type == nullptr && absent == Absent::is_default) {
+    reading.assume("training.dispatcher", word_value("alltoall"));
+  }
+  if (absent == Absent::is_default && !items.has("--cuda-graph-impl") && !is_on(items, "--enable-cuda-graph") &&
+      !is_on(items, "--external-cuda-graph")) {
+    reading.assume("training.expert_launch", word_value("eager"));
+  }
+}
+
 void read_experts(const LaunchItems& items, Absent absent, LaunchReading& reading) {
   if (!reading.plan.has("model.moe.experts")) {
     return;
@@ -363,6 +403,7 @@ void read_experts(const LaunchItems& items, Absent absent, LaunchReading& readin
   if (const ConfigValue* pattern = items.find("--moe-layer-freq")) {
     read_expert_layers(*pattern, reading);
   }
+  read_dispatcher(items, absent, reading);
 }
 
 }  // namespace

@@ -65,6 +65,8 @@ constexpr std::array own_rows{
     LaunchRow{"--moe-ffn-hidden-size", "", special},
     LaunchRow{"--moe-shared-expert-intermediate-size", "model.moe.shared_ffn_hidden"},
     LaunchRow{"--moe-layer-freq", "", special},
+    LaunchRow{"--moe-token-dispatcher-type", "", special},
+    LaunchRow{"--moe-flex-dispatcher-backend", "", special},
     LaunchRow{"--moe-shared-expert-gate", "model.moe.shared_gate", yes, "false"},
     LaunchRow{"--moe-router-enable-expert-bias", "", special},
     LaunchRow{"--moe-router-score-function", "", special},
@@ -188,12 +190,11 @@ constexpr auto own_passed = std::to_array<std::string_view>(
      // small parts of the network that no key expresses
      "--no-position-embedding", "--rotary-interleaved", "--no-rope-freq", "--apply-layernorm-1p",
      "--attention-softmax-in-fp32", "--loss-scale", "--mtp-loss-scaling-factor", "--moe-grouped-gemm",
-     "--moe-token-dispatcher-type", "--moe-flex-dispatcher-backend", "--moe-enable-deepep", "--moe-permute-fusion",
-     "--moe-router-fusion", "--moe-router-load-balancing-type", "--moe-aux-loss-coeff", "--moe-z-loss-coeff",
-     "--moe-router-dtype", "--moe-router-bias-update-rate", "--moe-router-force-load-balancing",
-     "--moe-router-padding-for-fp8", "--moe-shared-expert-overlap", "--fp8-param-gather", "--fp8-margin",
-     "--fp8-amax-history-len", "--fp8-amax-compute-algo", "--te-rng-tracker", "--initial-loss-scale",
-     "--overlap-cpu-optimizer-d2h-h2d"});
+     "--moe-enable-deepep", "--moe-permute-fusion", "--moe-router-fusion", "--moe-router-load-balancing-type",
+     "--moe-aux-loss-coeff", "--moe-z-loss-coeff", "--moe-router-dtype", "--moe-router-bias-update-rate",
+     "--moe-router-force-load-balancing", "--moe-router-padding-for-fp8", "--moe-shared-expert-overlap",
+     "--fp8-param-gather", "--fp8-margin", "--fp8-amax-history-len", "--fp8-amax-compute-algo", "--te-rng-tracker",
+     "--initial-loss-scale", "--overlap-cpu-optimizer-d2h-h2d"});
 
 constexpr std::array own_gaps{
     LaunchGap{"strategy.schedule", "\"1f1b\"", "Megatron-Core runs 1F1B, interleaved where vpp > 1"},

@@ -67,6 +67,7 @@ constexpr std::array names{
     BridgeName{"--moe-router-group-topk", "model.moe_router_group_topk"},
     BridgeName{"--moe-grouped-gemm", "model.moe_grouped_gemm"},
     BridgeName{"--moe-token-dispatcher-type", "model.moe_token_dispatcher_type"},
+    BridgeName{"--moe-flex-dispatcher-backend", "model.moe_flex_dispatcher_backend"},
     BridgeName{"--multi-latent-attention", "model.multi_latent_attention"},
     BridgeName{"--q-lora-rank", "model.q_lora_rank"},
     BridgeName{"--kv-lora-rank", "model.kv_lora_rank"},

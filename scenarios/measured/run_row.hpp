@@ -31,6 +31,7 @@ struct RunConfiguration {
   std::optional<double> inter_gbps_per_gpu;
   std::map<std::string, std::string, std::less<>> options;
   bool sizes_of_preset = false;  ///< no column states a size: those of the preset that `model` names hold
+  bool usual_experts = false;    ///< priced as if nobody knew how its layers of experts run (BlankAxis::experts)
   bool operator==(const RunConfiguration&) const = default;
 };
 

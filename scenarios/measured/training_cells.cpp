@@ -68,7 +68,23 @@ std::vector<RunConfiguration> possible_layouts(const RunConfiguration& run, bool
 }
 
 BlankAxes blank_axes(const RunConfiguration& run) noexcept {
-  return {!run.micro_batch, run.recompute.empty(), !run.vpp && run.pp.value_or(1) > 1};
+  return {!run.micro_batch, run.recompute.empty(), !run.vpp && run.pp.value_or(1) > 1, false};
+}
+
+std::optional<RunConfiguration> without_axis(const RunConfiguration& run, BlankAxis axis) {
+  RunConfiguration blank = run;
+  switch (axis) {
+    case BlankAxis::micro_batch: blank.micro_batch.reset(); break;
+    case BlankAxis::recompute: blank.recompute.clear(); break;
+    case BlankAxis::vpp:
+      if (run.pp.value_or(1) < 2) {
+        return std::nullopt;
+      }
+      blank.vpp.reset();
+      break;
+    case BlankAxis::experts: blank.usual_experts = run.experts.value_or(0) > 1; break;
+  }
+  return blank == run ? std::nullopt : std::optional{blank};
 }
 
 std::string impossible_cell(const RunConfiguration& run) {

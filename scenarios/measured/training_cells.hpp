@@ -28,6 +28,10 @@ namespace headroom {
 /// Axes of the step that the row leaves blank, whatever its software does about them.
 [[nodiscard]] BlankAxes blank_axes(const RunConfiguration& run) noexcept;
 
+/// The row with the axis left blank; nullopt where it states none. Whether a row states how its experts run, its
+/// software's recipes know (TrainingRowModel::closed_axes).
+[[nodiscard]] std::optional<RunConfiguration> without_axis(const RunConfiguration& run, BlankAxis axis);
+
 /// The first cell whose number is impossible for any network or layout, for print; empty when none is.
 [[nodiscard]] std::string impossible_cell(const RunConfiguration& run);
 

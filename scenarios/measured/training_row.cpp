@@ -20,6 +20,9 @@
 namespace headroom {
 namespace {
 
+/// The stack of software that no file describes.
+constexpr std::string_view population = "any";
+
 /// Live, reserved or device memory, as options.memory_kind says, else as the software prints it.
 Bytes memory_of_kind(const StageMemory& memory, std::string_view kind, MemoryKind printed) {
   if (kind == "allocated" || kind == "active" || (kind.empty() && printed == MemoryKind::live)) {
@@ -221,9 +224,11 @@ const Architecture* TrainingRowModel::preset_of_blank(const RunConfiguration& ru
   return blank ? preset_of(run.model) : nullptr;
 }
 
-const MemoryStack* TrainingRowModel::known_software(const RunConfiguration& run) const {
+const MemoryStack* TrainingRowModel::known_software(const RunConfiguration& run) {
+  const Device* const sku = devices_.find(run.gpu).device;
   // A release that behaves differently has a stack of its own.
-  return software_.of_framework(run.framework + " " + std::string{option(run, "release")});
+  return software_.of_framework(run.framework + " " + std::string{option(run, "release")},
+                                sku == nullptr ? "" : std::string_view{sku->generation});
 }
 
 const Node* TrainingRowModel::node_of(const Device& sku) {
@@ -247,10 +252,7 @@ double TrainingRowModel::width_of(const RunConfiguration& run, const CompiledTra
   unknown.sku = device.id;
   unknown.generation = device.generation;
   unknown.stragglers = straggler_share(step_parameters(sources_.data).physics, real(filled(run.gpus)));
-  unknown.blank = blank_axes(run);
-  // A framework that interleaves by no default, or that keeps its own micro-batch, closes nothing.
-  unknown.blank[static_cast<std::size_t>(BlankAxis::vpp)] =
-      unknown.blank[static_cast<std::size_t>(BlankAxis::vpp)] && software.defaults.interleaves;
+  unknown.blank = closed_axes(run);
   std::string key =
       software.id + '|' + device.id + '|' + std::string{run_class_names[static_cast<std::size_t>(run_class)]};
   key += (unknown.hosts ? "|hosts" : "|") + std::to_string(filled(run.gpus));
@@ -265,11 +267,15 @@ double TrainingRowModel::width_of(const RunConfiguration& run, const CompiledTra
   return at->second;
 }
 
-const MemoryStack& TrainingRowModel::software_of(const RunConfiguration& run) const {
+const MemoryStack& TrainingRowModel::software_of(const RunConfiguration& run) {
   if (const MemoryStack* known = known_software(run)) {
     return *known;
   }
-  return software_.find(run.zero.value_or(1) >= 3 ? "any-sharded" : "any");
+  return software_.find(run.zero.value_or(1) >= 3 ? "any-sharded" : population);
+}
+
+const std::vector<ExpertRule>& TrainingRowModel::expert_rules_of(const RunConfiguration& run) {
+  return run.usual_experts ? software_.find(population).experts : software_of(run).experts;
 }
 
 std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& run) {
@@ -340,24 +346,35 @@ Architecture TrainingRowModel::architecture_of_row(const RunConfiguration& run, 
                          run.hidden == preset->hidden && run.heads == preset->heads;
   if (preset != nullptr && (run.sizes_of_preset || recurrent)) {  // no column states what is recurrent
     Architecture network = *preset;
-    network.mtp_layers = prediction_modules(run, recipe_of(run, software), preset);
+    network.mtp_layers = prediction_modules(run, recipe_of(run), preset);
     return network;
   }
   Architecture architecture = architecture_of(run, preset == nullptr ? software.defaults.vocabulary : preset->vocab);
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
     architecture.mla = preset->mla;  // no column states the latent widths
   }
-  architecture.mtp_layers = prediction_modules(run, recipe_of(run, software), preset);
+  architecture.mtp_layers = prediction_modules(run, recipe_of(run), preset);
   return architecture;
 }
 
-ExpertHabits TrainingRowModel::recipe_of(const RunConfiguration& run, const MemoryStack& software) {
+ExpertHabits TrainingRowModel::recipe_of(const RunConfiguration& run) {
   const Device* const sku = devices_.find(run.gpu).device;
   if (run.experts.value_or(0) < 2) {
     return {};
   }
-  return expert_habits(software.experts, {option(run, "release"), sku == nullptr ? "" : std::string_view{sku->id},
-                                          run.model, training_precision(run.precision).value_or(Precision::bf16)});
+  return expert_habits(expert_rules_of(run), {option(run, "release"), sku == nullptr ? "" : std::string_view{sku->id},
+                                              run.model, training_precision(run.precision).value_or(Precision::bf16)});
+}
+
+BlankAxes TrainingRowModel::closed_axes(const RunConfiguration& run) {
+  BlankAxes blank = blank_axes(run);
+  const MemoryStack& software = software_of(run);
+  // A framework that interleaves by no default, or that keeps its own micro-batch, closes nothing.
+  bool& chunks = blank[static_cast<std::size_t>(BlankAxis::vpp)];
+  chunks = chunks && software.defaults.interleaves;
+  const ExpertTraffic stated = expert_traffic_of(run);
+  blank[static_cast<std::size_t>(BlankAxis::experts)] = recipe_of(run).usual && !(stated.launch && stated.dispatcher);
+  return blank;
 }
 
 std::optional<RowJob> TrainingRowModel::job_of(const RunConfiguration& run) {
@@ -386,13 +403,18 @@ std::vector<std::string_view> TrainingRowModel::frameworks() const {
 
 CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precision precision, bool timed) {
   const Device& sku = *devices_.find(run.gpu).device;
-  const MemoryStack& software = software_of(run);
+  std::optional<MemoryStack> with_usual;
+  if (run.usual_experts) {
+    with_usual = software_of(run);
+    with_usual->experts = expert_rules_of(run);
+  }
+  const MemoryStack& software = with_usual ? *with_usual : software_of(run);
   TrainingWorkload work;
   work.shape = {filled(run.gpus), filled(run.seq_len), filled(run.global_batch)};
   work.precision = precision;
   work.states = states_of(run, software, precision, sku);
   work.options = options_of(run, software.defaults);
-  if (const ExpertHabits recipe = recipe_of(run, software); !work.options.recompute_parts.any()) {
+  if (const ExpertHabits recipe = recipe_of(run); !work.options.recompute_parts.any()) {
     work.options.recompute_parts = recipe.recompute_parts;
   }
   work.release = option(run, "release");
@@ -440,7 +462,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     return unsupported(error.diagnostics().front().message);
   }
   Strategy s = strategy_of(run, c.memory.stack.defaults);
-  const ExpertHabits recipe = recipe_of(run, software_of(run));
+  const ExpertHabits recipe = recipe_of(run);
   s.overlap_experts = s.overlap_experts || (s.ep > 1 && recipe.overlaps);
   if (c.architecture.mtp_layers > 0 && s.pp > 1 && c.memory.stack.defaults.interleaves && !states_stages(s)) {
     s.last_stage_layers = layers_beside_modules(c.architecture, s);

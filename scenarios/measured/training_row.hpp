@@ -57,7 +57,9 @@ class TrainingRowModel {
   /// Replaces the files' parameters of the step, for fitting; they hold until they are set again.
   void set_parameters(StepParameters parameters, MemoryStacks software);
   /// Software of a row: by the column `framework`; when no stack knows it, by the ZeRO stage.
-  [[nodiscard]] const MemoryStack& software_of(const RunConfiguration& run) const;
+  [[nodiscard]] const MemoryStack& software_of(const RunConfiguration& run);
+  /// Axes of a row that its prediction closes: those that it leaves blank and its software does not fix.
+  [[nodiscard]] BlankAxes closed_axes(const RunConfiguration& run);
   /// SKU of a row; nullptr when the catalog has none of that name.
   [[nodiscard]] const Device* device_of(const RunConfiguration& run) { return devices_.find(run.gpu).device; }
   /// Key of a row's share, e.g. "hopper/8-bit"; empty when its SKU or recipe is unknown.
@@ -80,11 +82,13 @@ class TrainingRowModel {
   const Architecture* preset_of(const std::string& model);
   /// The preset of a row that names one and states no size of its network; nullptr: it states some.
   const Architecture* preset_of_blank(const RunConfiguration& run);
-  /// How the software's recipe for a row runs layers of experts.
-  [[nodiscard]] ExpertHabits recipe_of(const RunConfiguration& run, const MemoryStack& software);
+  /// Recipes of layers of experts of the row's software; of the population's where nobody shall know them.
+  [[nodiscard]] const std::vector<ExpertRule>& expert_rules_of(const RunConfiguration& run);
+  /// How the recipe for a row runs layers of experts.
+  [[nodiscard]] ExpertHabits recipe_of(const RunConfiguration& run);
   [[nodiscard]] Architecture architecture_of_row(const RunConfiguration& run, const MemoryStack& software);
   /// Software by the column `framework`; nullptr when no stack knows it.
-  [[nodiscard]] const MemoryStack* known_software(const RunConfiguration& run) const;
+  [[nodiscard]] const MemoryStack* known_software(const RunConfiguration& run);
   /// Groups of the row's job on reference nodes, or on nodes with the stated GPUs per host and NIC rate.
   std::shared_ptr<const JobGroups> groups_of(const RunConfiguration& run, const Device& sku);
 

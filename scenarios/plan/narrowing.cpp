@@ -55,6 +55,9 @@ std::vector<NarrowingFact> narrowing_facts(const TrainScenario& train, const Pla
     const auto without = [&](double part) {
       return std::expm1(std::log1p(c.width) * std::sqrt((v.total() - part) / v.total()));
     };
+    if (v.blank > 0.0) {
+      add("training.expert_launch and training.dispatcher, which nobody stated", without(v.blank));
+    }
     if (v.software > 0.0) {
       add("a training software that measured runs used, for none used " + train.software.id, without(v.software));
     }

@@ -292,7 +292,7 @@ class RunReader {
     const StepPosterior& posterior = step_posterior(*train_.data);
     std::vector<JobPlace> places;
     for (const auto& [key, run] : runs_) {
-      places.push_back(job_place_of(run.row->run, posterior.blank_variance(closed_axes(*run.row)), run.hidden));
+      places.push_back(job_place_of(run.row->run, posterior.blank_variance(model_.closed_axes(run.row->run)), run.hidden));
     }
     OwnNumbers own = numbers_without_runs(train_, wanted_, places);
     own.derivatives =
@@ -359,13 +359,6 @@ class RunReader {
       steps.push_back(step_error(row.metric, model_.predict(row.run, row.metric, row.unit).predicted, 1.0));
     }
     return steps;
-  }
-
-  [[nodiscard]] BlankAxes closed_axes(const RunRow& row) const {
-    BlankAxes blank = blank_axes(row.run);
-    bool& chunks = blank[static_cast<std::size_t>(BlankAxis::vpp)];
-    chunks = chunks && train_.software.defaults.interleaves;
-    return blank;
   }
 
   [[nodiscard]] std::string other_than_asked(const RowJob& job) const {

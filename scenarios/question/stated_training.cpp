@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/evaluate/training.hpp>
 #include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/question/sequence_length.hpp>
@@ -61,6 +62,33 @@ Strategy resolve_strategy(const StatedStrategy& stated,
   return s;
 }
 
+ExpertHabits expert_habits_of(const TrainScenario& t) {
+  return expert_habits_of(t.software, t.work, t.architecture, t.device);
+}
+
+bool overlap_is_in_the_way(const TrainScenario& train, int tp, int cp) noexcept {
+  const std::string& capability = train.device.compute_capability;
+  const bool one_or_several =
+      capability.starts_with("7.") || capability.starts_with("8.") || capability.starts_with("9.");
+  return train.software.overlap_alone && one_or_several && (tp > 1 || cp > 1);
+}
+
+bool runs_overlapped(const TrainScenario& train, const Strategy& s) noexcept {
+  const MemoryStack& software = train.software;
+  const bool chunked = s.pp == 1 || s.vpp > 1 || model_of(s.schedule).overlaps_passes;
+  return (chunked || !software.overlap_needs_chunks) &&
+         (s.recompute != Recompute::full || !software.overlap_keeps_inputs) &&
+         !overlap_is_in_the_way(train, s.tp, s.cp);
+}
+
+Strategy resolve_strategy(const StatedStrategy& stated, const TrainScenario& t) noexcept {
+  Strategy s = resolve_strategy(stated, t.architecture, t.software.defaults, t.work.shape.gpus);
+  if (!stated.overlap_experts && s.ep > 1 && !s.overlap_experts && runs_overlapped(t, s)) {
+    s.overlap_experts = expert_habits_of(t).overlaps;
+  }
+  return s;
+}
+
 void resolve_training(TrainScenario& t) {
   const StatedTraining& stated = t.stated;
   const bool one_card = t.work.options.method != Method::full && t.work.shape.gpus == 1;
@@ -70,7 +98,7 @@ void resolve_training(TrainScenario& t) {
     t.software = memory_stacks(*t.data).find(id);
   }
   const StackDefaults& defaults = t.software.defaults;
-  t.strategy = resolve_strategy(stated.strategy, t.architecture, defaults, t.work.shape.gpus);
+  t.strategy = resolve_strategy(stated.strategy, t);
   t.micro_batch_open = !stated.strategy.micro_batch;
   t.recompute_open = !stated.strategy.recompute;
   t.work.options.optimizer = stated.optimizer;

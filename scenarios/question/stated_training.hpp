@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/train/software/expert_recipe.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
 #include <headroom/model/train/strategy/strategy.hpp>
 #include <headroom/scenarios/question/change.hpp>
@@ -41,6 +42,15 @@ inline constexpr std::string_view one_card_software = "trl";
                                         std::int64_t gpus) noexcept;
 
 struct TrainScenario;
+/// The same of the question's software, whose recipe for the job may run exchanges of experts beside compute.
+[[nodiscard]] Strategy resolve_strategy(const StatedStrategy& stated, const TrainScenario& train) noexcept;
+/// Whether overlapped experts get in the way of a layout's collectives: one hardware queue keeps those in order,
+/// several let exchanges run beside compute, and before Blackwell a launch has either.
+[[nodiscard]] bool overlap_is_in_the_way(const TrainScenario& train, int tp, int cp) noexcept;
+/// Whether the question's software runs the exchanges of a strategy's experts beside compute, as its file says.
+[[nodiscard]] bool runs_overlapped(const TrainScenario& train, const Strategy& strategy) noexcept;
+/// How the question runs its experts, stated or not.
+[[nodiscard]] ExpertHabits expert_habits_of(const TrainScenario& train);
 /// Software, strategy, bytes of the states and options that follow from what is stated of them. ConfigError for a
 /// software that is none.
 void resolve_training(TrainScenario& train);

@@ -340,8 +340,34 @@ class TrainingReader {
           "not in the memory");
     }
     if (!stated.overlap_experts && s.overlap_experts) {
-      assume("strategy.overlap_experts = true (what " + std::string{name_of(s.schedule)} + " is for)");
+      assume(model_of(s.schedule).overlaps_passes
+                 ? "strategy.overlap_experts = true (what " + std::string{name_of(s.schedule)} + " is for)"
+                 : "strategy.overlap_experts = true (the recipe of " + train.software.id + " for this job)");
     }
+    if (train.architecture.moe) {
+      tell_experts(train);
+    }
+  }
+
+  /// How layers of experts run where nobody states it.
+  void tell_experts(const TrainScenario& train) {
+    const ExpertTraffic& stated = train.work.options.experts;
+    if (stated.launch && stated.dispatcher) {
+      return;
+    }
+    const ExpertHabits habits = expert_habits_of(train);
+    std::string text;
+    if (!stated.launch) {
+      text += "training.expert_launch = " + std::string{expert_launch_names[static_cast<std::size_t>(habits.launch)]};
+    }
+    if (!stated.dispatcher) {
+      text += std::string{text.empty() ? "" : ", "} + "training.dispatcher = " +
+              std::string{expert_dispatcher_names[static_cast<std::size_t>(habits.dispatcher)]};
+    }
+    text += habits.fused_products && !stated.fused_products ? ", fused products" : "";
+    assume(text + (habits.usual       ? " (what training software mostly runs on " + train.device.id + ")"
+                   : habits.by_recipe ? " (the recipe of " + train.software.id + " for this job)"
+                                      : " (default of " + train.software.id + ")"));
   }
 
   /// Blank keys mean what the software does; where that is no more than usual no line says so.

@@ -47,24 +47,7 @@ std::vector<Small> narrowed(const std::vector<std::int32_t>& values) {
   return result;
 }
 
-/// Whether overlapped experts get in the way of a layout's collectives: one hardware queue keeps those in order,
-/// several let exchanges run beside compute, and before Blackwell a launch has either.
-bool overlap_is_in_the_way(const TrainScenario& train, int tp, int cp) noexcept {
-  const std::string& capability = train.device.compute_capability;
-  const bool one_or_several =
-      capability.starts_with("7.") || capability.starts_with("8.") || capability.starts_with("9.");
-  return train.software.overlap_alone && one_or_several && (tp > 1 || cp > 1);
-}
-
 }  // namespace
-
-bool runs_overlapped(const TrainScenario& train, const Strategy& s) noexcept {
-  const MemoryStack& software = train.software;
-  const bool chunked = s.pp == 1 || s.vpp > 1 || model_of(s.schedule).overlaps_passes;
-  return (chunked || !software.overlap_needs_chunks) &&
-         (s.recompute != Recompute::full || !software.overlap_keeps_inputs) &&
-         !overlap_is_in_the_way(train, s.tp, s.cp);
-}
 
 std::uint64_t Stages::under_form() const noexcept {
   // Without ZeRO nothing is sharded, in whatever groups.
@@ -86,6 +69,11 @@ StrategySpace::StrategySpace(const TrainScenario& train, const StrategyAxes& axe
   }
   if (train.recompute_open && !axes_[StrategyAxis::recompute].free) {
     axes_[StrategyAxis::recompute] = {true, true, {}};
+  }
+  // Where the recipe overlaps experts and nobody says otherwise, as far as the software does with a strategy.
+  if (AxisValues& overlap = axes_[StrategyAxis::overlap_experts];
+      !overlap.free && !train.stated.strategy.overlap_experts && expert_habits_of(train).overlaps) {
+    overlap = {true, true, {}};
   }
   list_layouts();
 }

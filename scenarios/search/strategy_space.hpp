@@ -95,9 +95,6 @@ class StrategySpace {
   std::vector<LayerRanks> layouts_;
 };
 
-/// Whether the scenario's software runs the exchanges of a strategy's experts beside compute, as its file says.
-[[nodiscard]] bool runs_overlapped(const TrainScenario& train, const Strategy& strategy) noexcept;
-
 /// Kinds of parallelism beyond replicas and sharded states: tensor, pipeline, context, expert.
 [[nodiscard]] int kinds_of_parallelism(const Strategy& strategy) noexcept;
 

@@ -68,6 +68,7 @@ StepUnknown unknown_of(const TrainScenario& t, RunClass run_class) {
   unknown.sku = t.device.id;
   unknown.generation = t.device.generation;
   unknown.network_known = states_network(t);
+  unknown.blank[static_cast<std::size_t>(BlankAxis::experts)] = expert_habits_of(t).usual;
   unknown.stragglers = straggler_share(step_parameters(*t.data).physics, real(t.work.shape.gpus));
   return unknown;
 }

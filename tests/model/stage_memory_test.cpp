@@ -215,14 +215,15 @@ TEST_CASE("a vocabulary of 50 257 is padded to 51 200 at multiples of 128 over 8
 }
 
 TEST_CASE("a software is found by the longest name that a row's framework starts with") {
-  CHECK(stacks().of_framework("Megatron-LM (mcore) + TE")->id == "megatron-core-te");
-  CHECK(stacks().of_framework("Megatron-LM")->id == "megatron-lm");
-  CHECK(stacks().of_framework("Megatron-Core r0.8.0")->id == "megatron-core");
-  CHECK(stacks().of_framework("Megatron-Bridge / NeMo mb26.04")->id == "megatron-bridge-performance");
-  CHECK(stacks().of_framework("Megatron-Bridge / NeMo mb26.06.01")->id == "megatron-bridge-2026");
-  CHECK(stacks().of_framework("NeMo/Megatron")->id == "nemo-megatron");
-  CHECK(stacks().of_framework("Megatron-DeepSpeed 2021")->id == "megatron-deepspeed");
-  CHECK(stacks().of_framework("Megatron-DeepSpeed 2022")->id == "megatron-deepspeed-2022");
-  CHECK(stacks().of_framework("torchtitan")->id == "torchtitan");
-  CHECK(stacks().of_framework("nobody's trainer") == nullptr);
+  CHECK(stacks().of_framework("Megatron-LM (mcore) + TE", "ampere")->id == "megatron-core-te");
+  CHECK(stacks().of_framework("Megatron-LM", "ampere")->id == "megatron-lm");
+  CHECK(stacks().of_framework("Megatron-LM", "hopper")->id == "megatron-core-te");
+  CHECK(stacks().of_framework("Megatron-Core r0.8.0", "ampere")->id == "megatron-core");
+  CHECK(stacks().of_framework("Megatron-Bridge / NeMo mb26.04", "ampere")->id == "megatron-bridge-performance");
+  CHECK(stacks().of_framework("Megatron-Bridge / NeMo mb26.06.01", "ampere")->id == "megatron-bridge-2026");
+  CHECK(stacks().of_framework("NeMo/Megatron", "ampere")->id == "nemo-megatron");
+  CHECK(stacks().of_framework("Megatron-DeepSpeed 2021", "ampere")->id == "megatron-deepspeed");
+  CHECK(stacks().of_framework("Megatron-DeepSpeed 2022", "ampere")->id == "megatron-deepspeed-2022");
+  CHECK(stacks().of_framework("torchtitan", "ampere")->id == "torchtitan");
+  CHECK(stacks().of_framework("nobody's trainer", "ampere") == nullptr);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What measured rows say of layers of experts: launches, dispatchers, capacities, prediction modules and their stages.
 #include <headroom/scenarios/measured/row_options.hpp>
+#include <headroom/scenarios/measured/training_cells.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 
 #include <doctest/doctest.h>
@@ -183,4 +184,38 @@ TEST_CASE("a row whose states alone do not fit its GPUs is no layout that ran") 
   const RowPrediction answer = model.predict(run, "step_time_s", "s");
   CHECK(answer.status == RowStatus::unsupported);
   CHECK(answer.why.find("the layout cannot be what ran") != std::string::npos);
+}
+
+TEST_CASE("experts of software that nobody knows run as most published runs, a blank axis that a recipe closes") {
+  TrainingRowModel model{test::run_sources()};
+  const auto open = [&](const RunConfiguration& run) {
+    return model.closed_axes(run)[static_cast<std::size_t>(BlankAxis::experts)];
+  };
+  RunConfiguration run = deepseek();
+  CHECK_FALSE(open(run));
+  run.framework = "a software of 2027";
+  CHECK(open(run));
+  RunConfiguration told = run;
+  told.options["moe_dispatcher"] = "hybridep";
+  told.options["cuda_graphs"] = "0";
+  CHECK_FALSE(open(told));
+  run.gpu = "A100-SXM4-80GB";  // which no kernel of DeepEP runs on
+  CHECK_FALSE(open(run));
+  run.gpu = "GB200-NVL72";
+  run.experts.reset();
+  CHECK_FALSE(open(run));
+}
+
+TEST_CASE("a row priced as if nobody knew its recipe takes that of most published runs, and its software's numbers") {
+  RunConfiguration run = deepseek();
+  run.framework = "Megatron-Bridge / NeMo mb26.08";  // full graphs, fused products and overlap
+  const std::optional<RunConfiguration> blank = without_axis(run, BlankAxis::experts);
+  REQUIRE(blank);
+  CHECK(step_of(*blank) > 1.05 * step_of(run));
+  CHECK_FALSE(without_axis(*blank, BlankAxis::experts));
+  run.experts.reset();
+  CHECK_FALSE(without_axis(run, BlankAxis::experts));
+  run.pp = 1;
+  CHECK_FALSE(without_axis(run, BlankAxis::vpp));
+  CHECK_FALSE(without_axis(run, BlankAxis::micro_batch).value_or(run).micro_batch);
 }

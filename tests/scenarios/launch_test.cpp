@@ -157,6 +157,30 @@ TEST_CASE("layers of experts are a pattern") {
         std::string::npos);
 }
 
+TEST_CASE("what exchanges tokens of experts is written as it is priced, and read back") {
+  const std::string racks =
+      exported({"model=qwen3-30b-a3b", "hardware.gpu=gb300-nvl72", "strategy.ep=8"}, LaunchForm::megatron);
+  CHECK(says(racks, "  --moe-token-dispatcher-type flex"));  // what most published runs on GB300 send by
+  CHECK(says(racks, "  --moe-flex-dispatcher-backend hybridep"));
+  CHECK(says(racks,
+             "# not expressed: training.expert_launch = \"partial-graphs\" (pass --cuda-graph-impl transformer_engine "
+             "--cuda-graph-scope attn moe_router moe_preprocess)"));
+  const std::string plain = exported({"model=qwen3-30b-a3b", "strategy.ep=8"}, LaunchForm::megatron);
+  CHECK(says(plain, "  --moe-token-dispatcher-type alltoall"));
+  CHECK_FALSE(says(plain, "  --moe-flex-dispatcher-backend hybridep"));
+  const std::string experts = "--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 512 --bf16 ";
+  const auto dispatcher = [&](const std::string& more) {
+    return train_of(read(llama(experts + more), {"hardware.gpus=8"})).work.options.experts.dispatcher;
+  };
+  CHECK(dispatcher("") == ExpertDispatcher::alltoall);
+  CHECK(dispatcher("--moe-token-dispatcher-type allgather") == ExpertDispatcher::alltoall);
+  CHECK(dispatcher("--moe-token-dispatcher-type flex") == ExpertDispatcher::deepep);
+  CHECK(dispatcher("--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend hybridep") ==
+        ExpertDispatcher::hybridep);
+  CHECK(problems(llama(experts + "--moe-token-dispatcher-type ring"), {"hardware.gpus=8"}).find("ring") !=
+        std::string::npos);
+}
+
 TEST_CASE("chunks, replicas and full recomputation follow from the sizes around them") {
   const std::string pipeline = llama(
       "--bf16 --tensor-model-parallel-size 2 --pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage "

@@ -94,7 +94,7 @@ double step_of(const RunConfiguration& run) {
 
 TEST_CASE("names of softwares land on theirs whatever stands before and behind them") {
   static const Sources sources = Sources::standard();
-  const TrainingRowModel model{sources};
+  TrainingRowModel model{sources};
   const auto software = [&](const char* framework, const char* release = "") {
     RunConfiguration run;
     run.framework = framework;

@@ -198,7 +198,11 @@ double StepPosterior::run_noise(StepKind kind) const noexcept {
 double StepPosterior::blank_variance(const BlankAxes& axes) const noexcept {
   double sum = 0.0;
   for (std::size_t axis = 0; axis < blank.size(); ++axis) {
-    sum += axes[axis] ? blank[axis].deviation * blank[axis].deviation : 0.0;
+    const BlankError& error = blank[axis];
+    // The numbers were fitted with the other axes closed, so that their mean is in them; what it is off elsewhere is
+    // not known. Of the fitted runs' experts all was known.
+    const double off = axis == static_cast<std::size_t>(BlankAxis::experts) ? error.mean : 0.0;
+    sum += axes[axis] ? error.deviation * error.deviation + off * off : 0.0;
   }
   return sum;
 }
@@ -285,7 +289,6 @@ StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
   }
   variance.level = level * level;
   variance.shape = shape * shape;
-  // The numbers were fitted with blank axes closed, so that the mean is in them: what it is off elsewhere is not known.
   variance.blank = blank_variance(unknown.blank);
   return variance;
 }

@@ -48,8 +48,13 @@ struct PairTable {
 };
 
 /// Axes that a measured row may leave blank, and that are then closed as its software would.
-enum class BlankAxis : std::uint8_t { micro_batch, recompute, vpp };
-inline constexpr std::array<std::string_view, 3> blank_axis_names{"micro_batch", "recompute", "vpp"};
+enum class BlankAxis : std::uint8_t {
+  micro_batch,
+  recompute,
+  vpp,
+  experts,  ///< how layers of experts are launched and exchanged: what software mostly does (ExpertHabits::usual)
+};
+inline constexpr std::array<std::string_view, 4> blank_axis_names{"micro_batch", "recompute", "vpp", "experts"};
 using BlankAxes = std::array<bool, blank_axis_names.size()>;
 
 /// ln(step with the axis closed / step as it was run), over runs that state the axis.

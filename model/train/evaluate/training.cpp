@@ -161,25 +161,6 @@ std::vector<ExpertDispatcher> dispatchers_on(const MemoryStack& software, const 
   return all;
 }
 
-/// How the job runs its experts: as it states, else as the software's recipe for it.
-ExpertHabits expert_habits_of(const MemoryStack& software,
-                              const TrainingWorkload& work,
-                              const Architecture& arch,
-                              const Device& device) {
-  if (!arch.moe) {
-    return {};
-  }
-  const ExpertTraffic& stated = work.options.experts;
-  ExpertHabits habits = expert_habits(software.experts, {work.release, device.id, arch.id, work.precision});
-  // A capacity fixes the shapes.
-  const bool fixed = stated.capacity > 0.0 || stated.rank_capacity > 0.0;
-  const ExpertLaunch usual = fixed && reads_back(habits.launch) ? ExpertLaunch::static_shapes : habits.launch;
-  habits.launch = stated.launch.value_or(usual);
-  habits.dispatcher = stated.dispatcher.value_or(habits.dispatcher);
-  habits.fused_products = stated.fused_products.value_or(habits.fused_products);
-  return habits;
-}
-
 /// Parameters of the adapters that a token meets.
 double active_adapters(const Architecture& arch, const MemoryStack& software, double rank) noexcept {
   const double met = arch.moe ? real(arch.moe->top_k) / real(arch.moe->experts) : 1.0;
@@ -223,6 +204,25 @@ void as_asked(const MemoryOptions& options, StepPhysics& physics, StepStack& sta
 }
 
 }  // namespace
+
+ExpertHabits expert_habits_of(const MemoryStack& software,
+                              const TrainingWorkload& work,
+                              const Architecture& arch,
+                              const Device& device) {
+  if (!arch.moe) {
+    return {};
+  }
+  const ExpertTraffic& stated = work.options.experts;
+  ExpertHabits habits = expert_habits(software.experts, {work.release, device.id, arch.id, work.precision});
+  // A capacity fixes the shapes.
+  const bool fixed = stated.capacity > 0.0 || stated.rank_capacity > 0.0;
+  const ExpertLaunch usual = fixed && reads_back(habits.launch) ? ExpertLaunch::static_shapes : habits.launch;
+  habits.launch = stated.launch.value_or(usual);
+  habits.dispatcher = stated.dispatcher.value_or(habits.dispatcher);
+  habits.fused_products = stated.fused_products.value_or(habits.fused_products);
+  habits.usual = habits.usual && !(stated.launch && stated.dispatcher);
+  return habits;
+}
 
 CompiledTraining compile_for_memory(const Architecture& arch,
                                     const Device& device,

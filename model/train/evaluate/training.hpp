@@ -88,6 +88,12 @@ struct CompiledTraining {
                                        const MemoryStack& software,
                                        const TrainingWorkload& work);
 
+/// How a job runs its experts: as it states, else as the software's recipe for it. Nothing of a dense network.
+[[nodiscard]] ExpertHabits expert_habits_of(const MemoryStack& software,
+                                            const TrainingWorkload& work,
+                                            const Architecture& architecture,
+                                            const Device& device);
+
 /// Compiles a question for memory alone, without need of a peak or a share.
 [[nodiscard]] CompiledTraining compile_for_memory(const Architecture& architecture,
                                                   const Device& device,

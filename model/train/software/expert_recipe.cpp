@@ -85,6 +85,8 @@ std::vector<ExpertRule> read_expert_rules(ConfigTable& root) {
     rule.habits.eight_bit_outputs = table.maybe_boolean("eight_bit_outputs").value_or(false);
     rule.habits.shared_beside = table.maybe_boolean("shared_beside").value_or(false);
     rule.habits.consecutive = table.maybe_boolean("consecutive").value_or(false);
+    rule.habits.by_recipe = true;
+    rule.habits.usual = table.maybe_boolean("usual").value_or(false);
     rule.source = table.text("source");
     table.finish();
     rules.push_back(std::move(rule));

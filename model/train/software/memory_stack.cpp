@@ -294,6 +294,8 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
   stack.name = root.text("name");
   stack.source = root.text("source");
   stack.frameworks = root.texts("frameworks");
+  stack.generations = root.texts("generations");
+  stack.successor = stack.generations.empty() ? "" : root.text("successor");
   read_states(root, stack);
   read_loss(root, stack);
   read_habits(root, stack);
@@ -352,7 +354,7 @@ void MemoryStacks::set_time(std::string_view id, const StepStacks& time) noexcep
   }
 }
 
-const MemoryStack* MemoryStacks::of_framework(std::string_view framework) const noexcept {
+const MemoryStack* MemoryStacks::of_framework(std::string_view framework, std::string_view generation) const {
   const MemoryStack* best = nullptr;
   std::size_t longest = 0;
   for (const MemoryStack& stack : stacks_) {
@@ -363,7 +365,9 @@ const MemoryStack* MemoryStacks::of_framework(std::string_view framework) const 
       }
     }
   }
-  return best;
+  const bool ran = best == nullptr || best->generations.empty() || generation.empty() ||
+                   std::find(best->generations.begin(), best->generations.end(), generation) != best->generations.end();
+  return ran ? best : &find(best->successor);
 }
 
 }  // namespace headroom

@@ -148,9 +148,11 @@ struct StateRow {
 
 struct MemoryStack {
   std::string id, name, file, source;
-  std::string base;                     ///< id of the stack that its file extends; empty: none
-  std::vector<std::string> frameworks;  ///< how rows and users call it, with or without a version behind
-  std::vector<StateRow> states;         ///< the first that matches counts
+  std::string base;                      ///< id of the stack that its file extends; empty: none
+  std::vector<std::string> frameworks;   ///< how rows and users call it, with or without a version behind
+  std::vector<std::string> generations;  ///< of GPUs on which rows call it so; empty: any
+  std::string successor;                 ///< id of what the same name means on others
+  std::vector<StateRow> states;          ///< the first that matches counts
   // Bytes of a logit at the loss: the output, its fp32 copy, log-softmax and gradients, as far as the loss keeps them
   double logit_bytes = 14.0;           ///< loss run op by op
   double logit_bytes_compiled = 14.0;  ///< with the model compiled
@@ -224,8 +226,9 @@ class MemoryStacks {
   explicit MemoryStacks(std::vector<MemoryStack> stacks) : stacks_{std::move(stacks)} {}
   /// Finds a stack by id. ConfigError with a suggestion if it is unknown.
   [[nodiscard]] const MemoryStack& find(std::string_view id) const;
-  /// The stack with the longest `frameworks` entry that `framework` starts with, ignoring case, or nullptr.
-  [[nodiscard]] const MemoryStack* of_framework(std::string_view framework) const noexcept;
+  /// The stack with the longest `frameworks` entry that `framework` starts with, ignoring case, or what its name means
+  /// on GPUs of that generation (empty: of any); nullptr: none. ConfigError for a successor that is none.
+  [[nodiscard]] const MemoryStack* of_framework(std::string_view framework, std::string_view generation) const;
   [[nodiscard]] const std::vector<MemoryStack>& all() const noexcept { return stacks_; }
   /// Replaces the time parameters of an existing stack.
   void set_time(std::string_view id, const StepStacks& time) noexcept;
