@@ -198,7 +198,26 @@ TEST_CASE("a run that the others contradict is named with its line") {
   REQUIRE(own.odd.size() == 1);
   CHECK(own.odd.front().line == 3);
   CHECK(own.odd.front().slow < -0.3);
+  // Three standard deviations off, or more: 5 / (4 + 9) of a run at most. Those that agree count in full.
+  CHECK(own.odd.front().weight > 0.0);
+  CHECK(own.odd.front().weight < 5.0 / (4.0 + 9.0));
+  CHECK(own.less.empty());
   CHECK(learned(run_row({.value = text_of(ours)})).odd.empty());
+}
+
+TEST_CASE("a run that lies apart from many others counts as less than one, and is told with its line") {
+  // Eight runs of ours, and one that took half as long again: off, but by less than contradicts.
+  std::string rows;
+  for (const char* batch : {"128", "256", "384", "512", "640", "768", "896", "1024"}) {
+    rows += run_row({.global_batch = batch, .value = text_of(priced({.global_batch = batch}))});
+  }
+  rows += run_row({.global_batch = "1152", .value = text_of(1.3 * priced({.global_batch = "1152"}))});
+  const OwnRuns own = learned(rows);
+  REQUIRE(own.odd.size() + own.less.size() >= 1);
+  const OddRun& run = own.odd.empty() ? own.less.back() : own.odd.front();
+  CHECK(run.line == 10);
+  CHECK(run.weight < 1.0);
+  CHECK(run.slow < 0.0);
 }
 
 TEST_CASE("numbers that the runs cannot tell apart are named, and no longer once they can") {
