@@ -81,17 +81,19 @@ class LayoutTables {
       : job_{job}, layout_{layout}, with_memory_{with_memory} {}
 
   LayerTable& of(const Stages& stages, std::uint16_t micro_batch, const LayerSettings& form) {
-    const auto [found, is_new] = index_.try_emplace(key_of_table(stages, micro_batch, form), index_.size());
-    if (is_new && found->second % block == 0) {
-      blocks_.push_back(std::make_unique<std::array<LayerTable, block>>());
+    const auto [found, is_new] = index_.try_emplace(key_of_table(stages, micro_batch, form), nullptr);
+    if (!is_new) {
+      return *found->second;
     }
-    LayerTable& table = (*blocks_[found->second / block])[found->second % block];
-    if (is_new) {
-      const LayerKey key = key_of(job_.space->strategy(layout_, stages, micro_batch, form, 0, {}, 1));
-      table.step = job_.compiled.step->tabulate_layers(key, products_of(key));
-      if (with_memory_) {
-        table.memory = tabulate_memory(job_.compiled.memory, key);
-      }
+    if (blocks_.empty() || blocks_.back().size() == block) {
+      blocks_.emplace_back().reserve(block);
+    }
+    LayerTable& table = blocks_.back().emplace_back();
+    found->second = &table;
+    const LayerKey key = key_of(job_.space->strategy(layout_, stages, micro_batch, form, 0, {}, 1));
+    table.step = job_.compiled.step->tabulate_layers(key, products_of(key));
+    if (with_memory_) {
+      tabulate_memory(job_.compiled.memory, key, table.memory);
     }
     return table;
   }
@@ -121,8 +123,8 @@ class LayoutTables {
   const LayerRanks& layout_;
   bool with_memory_;
   static constexpr std::size_t block = 16;
-  std::unordered_map<std::uint64_t, std::size_t> index_;                ///< of a table among those of all blocks
-  std::vector<std::unique_ptr<std::array<LayerTable, block>>> blocks_;  ///< addresses stay
+  std::vector<std::vector<LayerTable>> blocks_;  ///< of so many tables each, which stay where they are
+  std::unordered_map<std::uint64_t, LayerTable*> index_;
   std::unordered_map<std::uint16_t, std::shared_ptr<const StepModel::RankProducts>> products_;
 };
 

@@ -117,6 +117,12 @@ void SharedSplits::begin(const CompiledTraining& c, const LayerTable& t, const S
   const MemoryOptions& o = c.memory.options;
   uses_host_ = o.offload_optimizer || o.offload_parameters || o.offload_activations || o.offload_checkpoints ||
                o.average == WeightAverage::host || c.memory.paged_share > 0.0;
+  beyond_ = -1;
+  // What a rank updates and what it holds of sharded states fall with the ranks that share them, and nothing else hangs
+  // on these. The upper end grows with what the fullest stage wants but where frozen weights, or what a software
+  // prints, part it, or where the only micro-batch's gradients decide which moment is the peak.
+  shards_only_add_ = !uses_host_ && o.method == Method::full && c.memory.stack.measured != MemoryKind::live &&
+                     !(c.memory.stack.gradients_are_late && micro_batches_of(c, s) <= 1.0);
 }
 
 void SharedSplits::open() {
@@ -159,18 +165,31 @@ bool SharedSplits::fits(const Strategy& s, Bytes room, Bytes known) {
   if (!opened_) {
     open();
   }
+  constexpr double near = 1.0 + 1e-9;  // sums in another order
+  if (known < any_room && s.shard_ranks > 0 && s.zero == beyond_ && least_beyond_ > near * room) {
+    own_.estimate = {};
+    own_.estimate.micro_batches = static_cast<std::int32_t>(micro_batches_of(c, s));
+    own_.estimate.device.high = least_beyond_;
+    return false;
+  }
   own_ = split(0, known);
   if (own_.estimate.device.high <= room) {
     first_at_ = 0;
     return true;
   }
+  Bytes least = own_.estimate.device.high;
   for (first_at_ = 1; first_at_ < count(); ++first_at_) {
     if (legal(first_at_)) {
       later_ = split(first_at_, room);
       if (later_.estimate.device.high <= room) {
         return true;
       }
+      least = std::min(least, later_.estimate.device.high);
     }
+  }
+  if (shards_only_add_ && s.shard_ranks == 0) {
+    beyond_ = s.zero;
+    least_beyond_ = least;
   }
   return false;
 }

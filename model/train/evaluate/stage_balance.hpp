@@ -86,7 +86,10 @@ class SharedSplits {
   bool opened_ = false;
   std::array<Legality, 1 + most_splits> rules_;  ///< of the strategy without shards, and of its other splits
   std::array<HeldStages, 1 + most_splits> held_;
-  bool uses_host_ = false;  ///< what a split moves to the host is part of its time
+  bool uses_host_ = false;        ///< what a split moves to the host is part of its time
+  bool shards_only_add_ = false;  ///< no split needs less where fewer ranks share its states
+  int beyond_ = -1;               ///< ZeRO stage at which no split fitted with states over all data ranks
+  Bytes least_beyond_{};          ///< what the least of them needs, or less
   // Of the strategy that was asked for
   StageSplit own_, later_;
   std::size_t first_at_ = 0;  ///< of the first that fits: `own_`, else `later_`

@@ -42,9 +42,9 @@ std::int64_t next_unlike(const CompiledMemory& c, const Strategy& s, std::int64_
 
 /// What is held of a stage's memory where nothing limits it is at most that of the fullest one, whose interval widens
 /// it by the software's width at least, but for frozen weights.
-Bytes least_upper_end(const StageMemory& m, const MemoryStack& software) noexcept {
+Bytes least_upper_end(const StageMemory& m, Bytes wanted, const MemoryStack& software) noexcept {
   constexpr double rounding = 1.0 - 1e-12;
-  return rounding * (m.frozen > Bytes{} ? 1.0 : std::min(1.0 + software.interval, beyond_printed)) * m.wanted();
+  return rounding * (m.frozen > Bytes{} ? 1.0 : std::min(1.0 + software.interval, beyond_printed)) * wanted;
 }
 
 /// The fullest of the stages that are looked at, from the first on.
@@ -55,14 +55,16 @@ class Fullest {
   /// Whether the stages looked at so far show that the upper end is beyond the room.
   bool look(const StageMemory& m, std::int64_t stage) noexcept {
     // Stages that the device's limit makes alike differ in what they would hold without it.
-    if (stage == 0 || m.wanted() > best_.memory.wanted()) {
+    const Bytes wanted = m.wanted();
+    if (stage == 0 || wanted > wanted_) {
       best_.memory = m;
       best_.stage = static_cast<std::int32_t>(stage);
+      wanted_ = wanted;
     }
     if (stage == 0 || m.host.total() > best_.host.total()) {
       best_.host = m.host;
     }
-    const Bytes least = room_ < any_room ? least_upper_end(best_.memory, software_) : Bytes{};
+    const Bytes least = room_ < any_room ? least_upper_end(best_.memory, wanted_, software_) : Bytes{};
     best_.at_least = least > room_ ? least : Bytes{};
     return least > room_;
   }
@@ -72,6 +74,7 @@ class Fullest {
   const MemoryStack& software_;
   Bytes room_;
   FullestStage best_;
+  Bytes wanted_{};  ///< of the best
 };
 
 }  // namespace

@@ -302,6 +302,8 @@ struct MemoryTable {
   double mtp_projection = 0, mtp_saved = 0;        ///< of one prediction module: parameters, bytes beside its layer
 };
 [[nodiscard]] MemoryTable tabulate_memory(const CompiledMemory& compiled, const LayerKey& key) noexcept;
+/// The same into a table that is as it was made: of kilobytes, which searches make by the hundred thousand.
+void tabulate_memory(const CompiledMemory& compiled, const LayerKey& key, MemoryTable& fresh) noexcept;
 
 /// Parameters that one rank of a stage holds before data ranks share them: layers and ends over tp, experts over ep
 /// etp.

@@ -85,12 +85,18 @@ Bytes least_device(const CompiledMemory& c,
   constexpr double rounding = 1.0 - 1e-9;
   const StateBound states{c, s};
   Bytes least{std::numeric_limits<double>::infinity()};
+  Bytes mean_states{};
+  double mean = 0.0;  // layers that they are of: the splits of one strategy share them
   for (const LeastHolding& held : splits) {
     if (!held.known) {
       return {};
     }
+    if (held.mean != mean) {
+      mean = held.mean;
+      mean_states = states.of(mean, t.mean);
+    }
     const Bytes at_first = states.of(held.first, t.least) + held.at_first;
-    const Bytes at_mean = states.of(held.mean, t.mean) + held.at_mean;
+    const Bytes at_mean = mean_states + held.at_mean;
     least = std::min(least, rounding * ((1.0 + c.stack.interval) * std::max(at_first, at_mean) + c.stack.outside -
                                         c.stack.communicators));
   }
