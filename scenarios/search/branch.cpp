@@ -81,19 +81,14 @@ class LayoutTables {
       : job_{job}, layout_{layout}, with_memory_{with_memory} {}
 
   LayerTable& of(const Stages& stages, std::uint16_t micro_batch, const LayerSettings& form) {
-    const auto [found, is_new] = index_.try_emplace(key_of_table(stages, micro_batch, form), nullptr);
-    if (!is_new) {
-      return *found->second;
-    }
-    if (blocks_.empty() || blocks_.back().size() == block) {
-      blocks_.emplace_back().reserve(block);
-    }
-    LayerTable& table = blocks_.back().emplace_back();
-    found->second = &table;
-    const LayerKey key = key_of(job_.space->strategy(layout_, stages, micro_batch, form, 0, {}, 1));
-    table.step = job_.compiled.step->tabulate_layers(key, products_of(key));
-    if (with_memory_) {
-      tabulate_memory(job_.compiled.memory, key, table.memory);
+    const auto [found, is_new] = tables_.try_emplace(key_of_table(stages, micro_batch, form));
+    LayerTable& table = found->second;
+    if (is_new) {
+      const LayerKey key = key_of(job_.space->strategy(layout_, stages, micro_batch, form, 0, {}, 1));
+      table.step = job_.compiled.step->tabulate_layers(key, products_of(key));
+      if (with_memory_) {
+        table.memory = tabulate_memory(job_.compiled.memory, key);
+      }
     }
     return table;
   }
@@ -122,9 +117,7 @@ class LayoutTables {
   const SearchJob& job_;
   const LayerRanks& layout_;
   bool with_memory_;
-  static constexpr std::size_t block = 16;
-  std::vector<std::vector<LayerTable>> blocks_;  ///< of so many tables each, which stay where they are
-  std::unordered_map<std::uint64_t, LayerTable*> index_;
+  std::unordered_map<std::uint64_t, LayerTable> tables_;  ///< which stay where they are
   std::unordered_map<std::uint16_t, std::shared_ptr<const StepModel::RankProducts>> products_;
 };
 

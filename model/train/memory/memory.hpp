@@ -289,7 +289,7 @@ struct MemoryTable {
     double mixer_dummies = 0;    ///< stand-in weight gradients of each group
     double ffn_dummies = 0;
   };
-  std::array<Row, CompiledMemory::most_kinds> kinds{};
+  std::vector<Row> kinds;  ///< of the network, for searches make tables by the hundred thousand
   /// Over the network's layers: parameters of the smallest and of the mean one, activations of the smallest.
   struct LayerShare {
     double dense = 0, experts = 0;
@@ -302,8 +302,6 @@ struct MemoryTable {
   double mtp_projection = 0, mtp_saved = 0;        ///< of one prediction module: parameters, bytes beside its layer
 };
 [[nodiscard]] MemoryTable tabulate_memory(const CompiledMemory& compiled, const LayerKey& key) noexcept;
-/// The same into a table that is as it was made: of kilobytes, which searches make by the hundred thousand.
-void tabulate_memory(const CompiledMemory& compiled, const LayerKey& key, MemoryTable& fresh) noexcept;
 
 /// Parameters that one rank of a stage holds before data ranks share them: layers and ends over tp, experts over ep
 /// etp.

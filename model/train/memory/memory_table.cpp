@@ -386,11 +386,7 @@ void add_layer_shares(const CompiledMemory& c, MemoryTable& table) noexcept {
 
 MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexcept {
   MemoryTable table;
-  tabulate_memory(c, key, table);
-  return table;
-}
-
-void tabulate_memory(const CompiledMemory& c, const LayerKey& key, MemoryTable& table) noexcept {
+  table.kinds.resize(c.kinds.size());
   const double tp = key.tp;
   const double tokens = key.micro_batch * c.seq_len / key.cp;
   for (std::size_t k = 0; k < c.kinds.size(); ++k) {
@@ -448,6 +444,7 @@ void tabulate_memory(const CompiledMemory& c, const LayerKey& key, MemoryTable& 
     table.mtp_saved = (2.0 + joined) * table.saved_input;
   }
   add_layer_shares(c, table);
+  return table;
 }
 
 }  // namespace headroom

@@ -35,7 +35,8 @@ std::shared_ptr<const StepModel::RankProducts> StepModel::products(const LayerKe
   if (on(Term::head)) {
     made->head.product += (heads_ - 1.0) * pricer_.prediction(k);
   }
-  constexpr std::size_t most_kept = 4096;  // of some kilobytes each where a network has many kinds of layers
+  // Of a third of a kilobyte a kind: some ten megabytes.
+  const std::size_t most_kept = 32'768 / kinds_.size();
   const std::lock_guard lock{mutex_};
   if (products_.size() >= most_kept) {
     products_.clear();
@@ -159,7 +160,7 @@ LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks, con
     }
   }
   const LayerTimes mean = priced_mean(k, ranks, products);
-  constexpr std::size_t most_kept = 65'536;  // of a few hundred bytes each: searches see millions
+  constexpr std::size_t most_kept = 262'144;  // of a few hundred bytes each: searches see millions
   const std::lock_guard lock{mutex_};
   if (cache_.size() >= most_kept) {
     cache_.clear();
