@@ -322,24 +322,27 @@ Value explanation(const std::vector<ExplainEntry>& entries) {
   }));
 }
 
+Value weighed_runs(const std::vector<OddRun>& runs) {
+  return list(runs, [](const OddRun& run) {
+    return row("file"_m = run.file, "line"_m = run.line, "step_error"_m = change(run.slow), "weight"_m = run.weight);
+  });
+}
+
 Value own_runs_value(const OwnRuns& own, const OwnEffect& effect) {
-  return object(
-      "gpu"_m = own.gpu, "software"_m = own.software, "runs"_m = static_cast<std::int64_t>(own.level.runs),
-      "rows"_m = own.rows, "step_error"_m = change(own.slow()), "weight"_m = effect.weight,
-      "level"_m = own.level.factor, "step_factor"_m = effect.step,
-      "moved"_m = list(effect.moved,
-                       [](const MovedNumber& number) {
-                         return row("number"_m = number.key, "owner"_m = number.owner, "was"_m = number.was,
-                                    "now"_m = number.now, "unit"_m = number.time ? "s" : "1",
-                                    "step"_m = change(number.step));
-                       }),
-      "not_told_apart"_m = effect.alike,
-      "contradicted"_m = list(own.odd,
-                              [](const OddRun& run) {
-                                return row("file"_m = run.file, "line"_m = run.line, "step_error"_m = change(run.slow));
-                              }),
-      "not_used"_m = list(
-          own.unused, [](const UnusedRuns& u) { return row("what"_m = u.what, "why"_m = u.why, "rows"_m = u.rows); }));
+  return object("gpu"_m = own.gpu, "software"_m = own.software, "runs"_m = static_cast<std::int64_t>(own.level.runs),
+                "rows"_m = own.rows, "step_error"_m = change(own.slow()), "weight"_m = effect.weight,
+                "level"_m = own.level.factor, "step_factor"_m = effect.step,
+                "moved"_m = list(effect.moved,
+                                 [](const MovedNumber& number) {
+                                   return row("number"_m = number.key, "owner"_m = number.owner, "was"_m = number.was,
+                                              "now"_m = number.now, "unit"_m = number.time ? "s" : "1",
+                                              "step"_m = change(number.step));
+                                 }),
+                "not_told_apart"_m = effect.alike, "contradicted"_m = weighed_runs(own.odd),
+                "counted_less"_m = weighed_runs(own.less),
+                "not_used"_m = list(own.unused, [](const UnusedRuns& u) {
+                  return row("what"_m = u.what, "why"_m = u.why, "rows"_m = u.rows);
+                }));
 }
 
 Value nearest_value(const NearestRuns& nearest) {

@@ -220,9 +220,18 @@ std::string own_runs_text(const OwnRuns& own, const OwnEffect& effect, const Pla
   for (const std::string& set : effect.alike) {
     text += "  your runs cannot tell apart what these do, only what they do together: " + set + "\n";
   }
+  const auto add_weighed = [&](const OddRun& run, const std::string& verb) {
+    text += "  " + run.file + ":" + std::to_string(run.line) + " " + verb + " " + format_number(run.weight, 2) +
+            " of a run: ours stays " + percent(std::abs(run.slow)) + (run.slow < 0.0 ? " fast" : " slow") + " on it\n";
+  };
   for (const OddRun& run : own.odd) {
-    text += "  " + run.file + ":" + std::to_string(run.line) + " contradicts your other runs: ours stays " +
-            percent(std::abs(run.slow)) + (run.slow < 0.0 ? " fast" : " slow") + " on it\n";
+    add_weighed(run, "contradicts your other runs and counts as");
+  }
+  constexpr double half = 0.5;
+  for (const OddRun& run : own.less) {
+    if (run.weight < half) {
+      add_weighed(run, "is far from your other runs and counts as");
+    }
   }
   for (const UnusedRuns& u : own.unused) {
     text += "  not used: " + counted(static_cast<std::int64_t>(u.rows), "row") + " on " + u.what + ": " + u.why + "\n";

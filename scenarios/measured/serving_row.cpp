@@ -137,6 +137,28 @@ RowPrediction at_ends_of(const RowDrafts& drafts, const Answer& at, const Bound&
   return answer;
 }
 
+/// The same of a question whose load has the tokens that a step makes; `predict`, `sheet` and `fastest` take it.
+template <class Question, class Predict>
+RowPrediction with_drafts(const Question& question,
+                          SteadyLoad Question::*load,
+                          const RowDrafts& drafts,
+                          const ServingErrors& errors,
+                          const Predict& predict,
+                          double (*sheet)(const Question&),
+                          double (*fastest)(const Question&)) {
+  const auto asked = [&](const RowDrafts::Accepted& accepted) {
+    Question at = question;
+    (at.*load).step_tokens = accepted.tokens;
+    return at;
+  };
+  const auto at = [&](const RowDrafts::Accepted& accepted) {
+    const Question of = asked(accepted);
+    const double predicted = predict(of);
+    return RowPrediction{RowStatus::ok, {}, predicted, errors.low * predicted, errors.high * predicted, sheet(of)};
+  };
+  return at_ends_of(drafts, at, [&](const RowDrafts::Accepted& accepted) { return fastest(asked(accepted)); });
+}
+
 }  // namespace
 
 std::optional<Engine> engine_of(std::string_view name) {
@@ -287,19 +309,10 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
   }
   const ServingErrors errors = errors_of(run, q->stack->id, quantity_of(q->metric), q->experts);
   const KernelTerms kernels = [&](const IterationMix& mix) { return q->replica->terms(mix); };
-  const auto at = [&](const RowDrafts::Accepted& accepted) {
-    ServingTimeQuestion asked = *q;
-    asked.load.step_tokens = accepted.tokens;
-    const double predicted = predict_time(asked, kernels, q->stack->time, iteration_physics(sources_.data));
-    return RowPrediction{RowStatus::ok,    {}, predicted, errors.low * predicted, errors.high * predicted,
-                         sheet_time(asked)};
+  const auto predicted = [&](const ServingTimeQuestion& asked) {
+    return predict_time(asked, kernels, q->stack->time, iteration_physics(sources_.data));
   };
-  const auto fastest = [&](const RowDrafts::Accepted& accepted) {
-    ServingTimeQuestion asked = *q;
-    asked.load.step_tokens = accepted.tokens;
-    return fastest_time(asked);
-  };
-  return at_ends_of(q->drafts, at, fastest);
+  return with_drafts(*q, &ServingTimeQuestion::load, q->drafts, errors, predicted, sheet_time, fastest_time);
 }
 
 ServingErrors ServingRowModel::errors_of(const ServingConfiguration& run,
@@ -343,19 +356,11 @@ RowPrediction ServingRowModel::predict_deployment(const ServingConfiguration& ru
   }
   const ServingErrors errors =
       errors_of(run, q->decode.stack->id, quantity_of(q->metric), q->decode.arch->moe.has_value());
-  const auto at = [&](const RowDrafts::Accepted& accepted) {
-    DisaggregatedQuestion asked = *q;
-    asked.decode_load.step_tokens = accepted.tokens;
-    const double predicted = headroom::predict_deployment(asked, iteration_physics(sources_.data));
-    return RowPrediction{RowStatus::ok,          {}, predicted, errors.low * predicted, errors.high * predicted,
-                         sheet_deployment(asked)};
+  const auto predicted = [&](const DisaggregatedQuestion& asked) {
+    return headroom::predict_deployment(asked, iteration_physics(sources_.data));
   };
-  const auto fastest = [&](const RowDrafts::Accepted& accepted) {
-    DisaggregatedQuestion asked = *q;
-    asked.decode_load.step_tokens = accepted.tokens;
-    return fastest_deployment(asked);
-  };
-  return at_ends_of(q->decode.drafts, at, fastest);
+  return with_drafts(*q, &DisaggregatedQuestion::decode_load, q->decode.drafts, errors, predicted, sheet_deployment,
+                     fastest_deployment);
 }
 
 RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,

@@ -165,7 +165,7 @@ class RunReader {
     }
     own.level.runs = static_cast<double>(errors.size());
     own.level.mean_error = mean(errors);
-    own.own = std::make_shared<const OwnNumbers>(updated(errors, own.odd));
+    own.own = std::make_shared<const OwnNumbers>(updated(errors, own));
     own.level.factor = std::exp(own.own->after.level + own.own->after.discrepancy[question_place]);
     return own;
   }
@@ -287,8 +287,8 @@ class RunReader {
     run.errors.push_back(step_error(row.metric, prediction.predicted, row.measured));
   }
 
-  /// The posterior of the fit, given the runs.
-  OwnNumbers updated(const std::vector<double>& errors, std::vector<OddRun>& odd) {
+  /// The posterior of the fit, given the runs; tells `runs` which of them count less than others.
+  OwnNumbers updated(const std::vector<double>& errors, OwnRuns& runs) {
     const StepPosterior& posterior = step_posterior(*train_.data);
     std::vector<JobPlace> places;
     for (const auto& [key, run] : runs_) {
@@ -306,16 +306,35 @@ class RunReader {
     }
     own.weights = learn_all(own.after, told);
     own.numbers = own.keyed.moved(own.after.by);
-    odd = odd_runs(own.before, told);
+    std::vector<bool> out(told.size(), false);
+    runs.odd = odd_runs(own.before, told, own.weights, out);
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      if (!out[i] && own.weights[i] < 1.0) {
+        runs.less.push_back(weighed_run(i, own.after, told[i], own.weights[i]));
+      }
+    }
+    std::sort(runs.less.begin(), runs.less.end(),
+              [](const OddRun& a, const OddRun& b) { return std::tie(a.file, a.line) < std::tie(b.file, b.line); });
     return own;
   }
 
-  /// The runs that the others contradict: the one that stays off the most is left out, as long as one is off by more
-  /// than three standard deviations of its noise.
-  std::vector<OddRun> odd_runs(const UpdatedNumbers& before, const std::vector<ToldRun>& told) const {
+  /// The i-th run as numbers leave it that runs have moved.
+  [[nodiscard]] OddRun weighed_run(std::size_t i,
+                                   const UpdatedNumbers& after,
+                                   const ToldRun& told,
+                                   double weight) const {
+    const LearnedRun& run = std::next(runs_.begin(), static_cast<std::ptrdiff_t>(i))->second;
+    return {*run.file, run.row->line, std::expm1(told.error + after.departure(told.derivative, told.place)), weight};
+  }
+
+  /// The runs that the others contradict, which are then `out`: the one that stays off the most is left out, as long as
+  /// one is off by more than three standard deviations of its noise.
+  std::vector<OddRun> odd_runs(const UpdatedNumbers& before,
+                               const std::vector<ToldRun>& told,
+                               const std::vector<double>& weights,
+                               std::vector<bool>& out) const {
     constexpr double far = 3.0;
     std::vector<OddRun> odd;
-    std::vector<bool> out(told.size(), false);
     while (odd.size() + 1 < told.size()) {
       UpdatedNumbers after = before;
       for (std::size_t i = 0; i < told.size(); ++i) {
@@ -337,9 +356,7 @@ class RunReader {
         break;
       }
       out[worst] = true;
-      const LearnedRun& run = std::next(runs_.begin(), static_cast<std::ptrdiff_t>(worst))->second;
-      odd.push_back({*run.file, run.row->line,
-                     std::expm1(told[worst].error + after.departure(told[worst].derivative, told[worst].place))});
+      odd.push_back(weighed_run(worst, after, told[worst], weights[worst]));
     }
     return odd;
   }

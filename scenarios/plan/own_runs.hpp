@@ -32,7 +32,8 @@ struct UnusedRuns {
 struct OddRun {
   std::string file;
   int line = 0;
-  double slow = 0.0;  ///< ours over theirs - 1, with all that the runs moved
+  double slow = 0.0;    ///< ours over theirs - 1, with all that the runs moved
+  double weight = 1.0;  ///< that it counts by (run_weight())
 };
 
 struct OwnRuns {
@@ -43,6 +44,7 @@ struct OwnRuns {
   /// Runs that the others contradict: off by more than three standard deviations of the noise where all are believed,
   /// the one that is off the most left out, and so on. They count by their weights.
   std::vector<OddRun> odd;
+  std::vector<OddRun> less;  ///< others whose weight is below 1, by file and line
   std::vector<UnusedRuns> unused;
   std::vector<std::string> assumed;  ///< what the files' columns leave out, and what is taken for it
   /// Ours over theirs - 1, of the step.

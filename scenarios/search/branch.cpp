@@ -9,9 +9,13 @@
 #include <headroom/scenarios/training/offload.hpp>
 
 #include <algorithm>
-#include <deque>
+#include <array>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -77,17 +81,14 @@ class LayoutTables {
       : job_{job}, layout_{layout}, with_memory_{with_memory} {}
 
   LayerTable& of(const Stages& stages, std::uint16_t micro_batch, const LayerSettings& form) {
-    const std::uint64_t key = key_of_table(stages, micro_batch, form);
-    const auto found = std::find(keys_.begin(), keys_.end(), key);
-    if (found != keys_.end()) {
-      return tables_[static_cast<std::size_t>(found - keys_.begin())];
-    }
-    const Strategy s = job_.space->strategy(layout_, stages, micro_batch, form, 0, {}, 1);
-    keys_.push_back(key);
-    LayerTable& table = tables_.emplace_back();
-    table.step = job_.compiled.step->tabulate_layers(key_of(s));
-    if (with_memory_) {
-      table.memory = tabulate_memory(job_.compiled.memory, key_of(s));
+    const auto [found, is_new] = tables_.try_emplace(key_of_table(stages, micro_batch, form));
+    LayerTable& table = found->second;
+    if (is_new) {
+      const LayerKey key = key_of(job_.space->strategy(layout_, stages, micro_batch, form, 0, {}, 1));
+      table.step = job_.compiled.step->tabulate_layers(key, products_of(key));
+      if (with_memory_) {
+        table.memory = tabulate_memory(job_.compiled.memory, key);
+      }
     }
     return table;
   }
@@ -104,11 +105,20 @@ class LayoutTables {
            (form.sequence_parallel ? 4U : 0U) | (form.overlap_experts ? 2U : 0U) | (form.cuda_graphs ? 1U : 0U);
   }
 
+  /// Of a layout the products hang on the micro-batch alone.
+  const StepModel::RankProducts& products_of(const LayerKey& key) {
+    auto& products = products_[key.micro_batch];
+    if (!products) {
+      products = job_.compiled.step->products(key);
+    }
+    return *products;
+  }
+
   const SearchJob& job_;
   const LayerRanks& layout_;
   bool with_memory_;
-  std::vector<std::uint64_t> keys_;
-  std::deque<LayerTable> tables_;  ///< addresses stay
+  std::unordered_map<std::uint64_t, LayerTable> tables_;  ///< which stay where they are
+  std::unordered_map<std::uint16_t, std::shared_ptr<const StepModel::RankProducts>> products_;
 };
 
 class LayoutSearch {
@@ -167,12 +177,21 @@ class LayoutSearch {
     const std::uint16_t micro_batch = stages.micro_batches.front();
     LayerTable& table = tables_.of(stages, micro_batch, form);
     const Strategy s = strategy(stages, micro_batch, form, stages.shard_ranks.front(), stages.schedules.front(), zero);
-    const StageSplits splits = stage_splits(job_.compiled, table, s, job_.room);
-    if (splits.count == 0 && !fits(splits.own)) {
+    SharedSplits splits;
+    splits.begin(job_.compiled, table, s);
+    if (!has_room(splits, s)) {
       return false;
     }
     table.step.take_groups(groups(stages, 0));
-    return price(splits, table);
+    return price(splits, table, traffic_of(job_.compiled, table, s));
+  }
+
+  /// Whether one of the strategy's splits surely fits; counted if not. By how much it falls short is of interest while
+  /// none is found.
+  bool has_room(SharedSplits& splits, const Strategy& s) {
+    const bool any = splits.fits(s, job_.room, found_.found() ? job_.room : any_room);
+    const bool host = any && host_is_short(job_.train(), splits.own().estimate) && splits.fits_alone(job_.room);
+    return any && !host ? true : fits(splits.own());
   }
 
   /// Whether nothing of the whole layout can matter; counted if so.
@@ -258,19 +277,26 @@ class LayoutSearch {
   void search_form(const Stages& stages, std::uint16_t micro_batch, const LayerSettings& form) {
     LayerTable& table = tables_.of(stages, micro_batch, form);
     const double m = micro_batches(stages, micro_batch);
-    LeastTimes passes;
+    of_schedule_.resize(std::max(of_schedule_.size(), stages.schedules.size()));
+    for (OfSchedule& schedule : of_schedule_) {
+      schedule.begun = false;
+    }
     if (context_.bounded) {
-      passes = least_times(*job_.compiled.step, table.step, stages.pp, m);
-      const LeastTimes least = passes.with_bubble(least_bubble(job_, stages, m));
+      const LeastTimes passes = least_times(*job_.compiled.step, table.step, stages.pp, m);
       // The form at its smallest, states over all data ranks, and at its simplest.
       const Strategy smallest = strategy(stages, micro_batch, form, 0, {}, stages.zeros.back());
-      const Bytes memory = least_memory(smallest, table, m);
-      if (excluded(smallest, stages.zeros.front(), memory, least, stages.under_form())) {
+      hold_least(smallest, table, m);
+      of_form_ = bound_of(smallest, passes.with_bubble(least_bubble(job_, stages, m)));
+      if (excluded(of_form_, stages.zeros.front(), least_memory(smallest, table), stages.under_form())) {
         return;
+      }
+      for (std::size_t i = 0; i < stages.schedules.size(); ++i) {
+        const double bubble = least_bubble(job_, stages.schedules[i], stages.pp, m);
+        of_schedule_[i].bound = bound_of(smallest, passes.with_bubble(bubble));
       }
     }
     for (const std::uint8_t zero : stages.zeros) {
-      search_zero(stages, micro_batch, form, zero, table, m, passes);
+      search_zero(stages, micro_batch, form, zero, table);
     }
   }
 
@@ -278,70 +304,92 @@ class LayoutSearch {
                    std::uint16_t micro_batch,
                    const LayerSettings& form,
                    std::uint8_t zero,
-                   LayerTable& table,
-                   double m,
-                   const LeastTimes& passes) {
-    const LeastTimes least = context_.bounded ? passes.with_bubble(least_bubble(job_, stages, m)) : passes;
+                   LayerTable& table) {
     for (std::size_t i = 0; i < stages.shard_ranks.size(); ++i) {
       const std::uint16_t shard = stages.shard_ranks[i];
       if (i > 0 && zero == 0) {
         continue;  // nothing is sharded: one of them stands for all
       }
       const Strategy open = strategy(stages, micro_batch, form, shard, {}, zero);
-      const Bytes memory = context_.bounded ? least_memory(open, table, m) : Bytes{};
-      if (context_.bounded && excluded(open, zero, memory, least, stages.schedules.size())) {
+      const Bytes memory = context_.bounded ? least_memory(open, table) : Bytes{};
+      if (context_.bounded && excluded(of_form_, zero, memory, stages.schedules.size())) {
         continue;
       }
-      bool grouped = false;
-      for (const ScheduleForm& schedule : stages.schedules) {
+      std::optional<StepTraffic> traffic;
+      for (std::size_t k = 0; k < stages.schedules.size(); ++k) {
+        OfSchedule& of = of_schedule_[k];
+        if (context_.bounded && stages.schedules.size() > 1 && excluded(of.bound, zero, memory, 1)) {
+          continue;
+        }
         Strategy s = open;
-        s.schedule = schedule.schedule;
-        s.vpp = schedule.vpp;
-        if (context_.bounded && stages.schedules.size() > 1 &&
-            excluded(s, zero, memory, passes.with_bubble(least_bubble(job_, schedule, stages.pp, m)), 1)) {
+        s.schedule = stages.schedules[k].schedule;
+        s.vpp = stages.schedules[k].vpp;
+        if (!of.begun) {
+          of.splits.begin(job_.compiled, table, s);
+          of.begun = true;
+        }
+        if (of.splits.broken() && found_.found()) {
+          ++counts_.broken;
           continue;
         }
-        // By how much a plan falls short is of interest while none is found.
-        const Bytes known = found_.found() ? job_.room : any_room;
-        const StageSplits splits = stage_splits(job_.compiled, table, s, job_.room, known);
-        if (splits.count == 0 && !fits(splits.own)) {
+        if (!has_room(of.splits, s)) {
           continue;
         }
-        if (!grouped) {
+        if (!traffic) {
           table.step.take_groups(groups(stages, i));
-          grouped = true;
+          traffic = traffic_of(job_.compiled, table, s);
         }
-        price(splits, table);
+        price(of.splits, table, *traffic);
       }
     }
   }
 
-  /// The least of a subtree's splits into stages.
-  [[nodiscard]] Bytes least_memory(const Strategy& s, const LayerTable& table, double m) const noexcept {
+  /// What the splits of a form's strategies into stages hold at least.
+  void hold_least(const Strategy& s, const LayerTable& table, double m) noexcept {
     const CompiledMemory& memory = job_.compiled.memory;
-    Bytes least = least_device(memory, table.memory, s, m);
     const OpenSplits open = open_splits(job_.compiled, table, s);
+    least_[0] = least_holding(memory, table.memory, s, m);
     for (std::size_t i = 0; i < open.count; ++i) {
-      least = std::min(least, least_device(memory, table.memory, open.strategies[i], m));
+      least_[i + 1] = least_holding(memory, table.memory, open.strategies[i], m);
     }
-    return least;
+    splits_ = open.count + 1;
   }
 
-  /// Whether nothing that takes at least this memory and time, at ZeRO stages from `zero`, can matter; counted if so.
-  bool excluded(const Strategy& s, std::uint8_t zero, Bytes memory, const LeastTimes& least, std::uint64_t strategies) {
-    if (memory > job_.room && (found_.found() || memory.raw() >= found_.shortfall(Limit::memory))) {
-      counts_.bound_memory += strategies;
-      return true;
-    }
+  /// The least of them at the strategy's ZeRO stage and shards.
+  [[nodiscard]] Bytes least_memory(const Strategy& s, const LayerTable& table) const noexcept {
+    return least_device(job_.compiled.memory, table.memory, s, std::span{least_}.first(splits_));
+  }
+
+  /// What no strategy of the layout and stages of `s` that takes at least these times can beat; its memory and ZeRO
+  /// stage are open.
+  [[nodiscard]] SubtreeBound bound_of(const Strategy& s, const LeastTimes& least) const noexcept {
     SubtreeBound bound;
     bound.layout.job = job_.index;
     bound.layout.rental = job_.rental;
     bound.layout.strategy = s;
     bound_run(bound, least.step);
-    bound.goal = job_.least(context_.objective->minimize, least.step, memory, least.computing);
-    bound.front = least_coordinates(least, memory);
+    bound.goal = job_.least(context_.objective->minimize, least.step, {}, least.computing);
+    bound.front = least_coordinates(least, {});
     bound.kinds = kinds_of_parallelism(s);
+    return bound;
+  }
+
+  /// Whether nothing within the bound that takes at least this memory, at ZeRO stages from `zero`, can matter; counted
+  /// if so.
+  bool excluded(SubtreeBound& bound, std::uint8_t zero, Bytes memory, std::uint64_t strategies) {
+    if (memory > job_.room && (found_.found() || memory.raw() >= found_.shortfall(Limit::memory))) {
+      counts_.bound_memory += strategies;
+      return true;
+    }
     bound.zero = zero;
+    if (context_.objective->minimize == Goal::memory) {
+      bound.goal = memory.raw();
+    }
+    for (std::size_t i = 0; i < context_.front.size(); ++i) {
+      if (context_.front[i] == Goal::memory) {
+        bound.front[i] = memory.raw();
+      }
+    }
     if (found_.excludes(bound)) {
       counts_.bound_time += strategies;
       return true;
@@ -384,38 +432,35 @@ class LayoutSearch {
     return candidate;
   }
 
-  /// Whether the strategy is legal and surely fits; counted if not.
+  /// Whether the strategy is legal and surely fits; counted if not. Once a plan is found nobody asks what came closest.
   bool fits(const StageSplit& split) {
     const Strategy& s = split.strategy;
     const Estimate& e = split.estimate;
     if (e.micro_batches <= 0) {
       ++counts_.broken;
-      remember_broken(s, {e.verdict, e.broke, e.limit});
+      if (!found_.found()) {
+        remember_broken(s, {e.verdict, e.broke, e.limit});
+      }
       return false;
     }
-    if (e.device.high > job_.room) {
-      ++counts_.no_room;
-      found_.fell_short(Limit::memory, candidate_of(s, e), e.device.high.raw());
-      return false;
+    const bool device = e.device.high <= job_.room;
+    if (device && !host_is_short(job_.train(), e)) {
+      return true;
     }
-    if (host_is_short(job_.train(), e)) {
-      ++counts_.no_room;
-      found_.fell_short(Limit::host_memory, candidate_of(s, e), host_need(job_.train(), e).raw());
-      return false;
+    ++counts_.no_room;
+    if (!found_.found()) {
+      const Bytes needed = device ? host_need(job_.train(), e) : e.device.high;
+      found_.fell_short(device ? Limit::host_memory : Limit::memory, candidate_of(s, e), needed.raw());
     }
-    return true;
+    return false;
   }
 
-  /// The fastest split of those that fit; its stages are simulated where they are stated.
-  [[nodiscard]] StageSplit timed(const StageSplits& splits, const LayerTable& table) const {
-    const Strategy& s = splits.own.strategy;
-    const bool stated = states_stages(s) && !s.stages_open;
-    return shortest(job_.compiled, stated ? table_for(job_.compiled, s) : table, job_.room, splits);
-  }
-
-  /// Prices the fastest split that fits; whether any does.
-  bool price(const StageSplits& splits, const LayerTable& table) {
-    const StageSplit split = timed(splits, table);
+  /// Prices the fastest split that fits, whose stages are simulated where they are stated; whether any fits the host.
+  bool price(SharedSplits& splits, const LayerTable& table, const StepTraffic& traffic) {
+    const Strategy& own = splits.own().strategy;
+    const bool stated = states_stages(own) && !own.stages_open;
+    const StageSplit split = stated ? splits.shortest(table_for(job_.compiled, own), job_.room, traffic)
+                                    : splits.shortest(table, job_.room, traffic);
     if (!fits(split)) {
       return false;
     }
@@ -454,8 +499,20 @@ class LayoutSearch {
   Incumbents& found_;
   SearchCounts& counts_;
   BrokenExample& broken_;
+  /// A schedule of the form at hand.
+  struct OfSchedule {
+    bool begun = false;
+    SharedSplits splits;  ///< of a schedule that is begun
+    SubtreeBound bound;
+  };
+
   LayoutTables tables_;
   std::vector<std::optional<StepTable>> groups_;  ///< of the stages at hand, by shard
+  // Of the form at hand
+  SubtreeBound of_form_;
+  std::vector<OfSchedule> of_schedule_;
+  std::array<LeastHolding, 1 + most_splits> least_;
+  std::size_t splits_ = 0;  ///< of `least_`
 };
 
 }  // namespace

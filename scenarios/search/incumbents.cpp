@@ -25,22 +25,33 @@ bool Incumbents::dominates(const FrontPoint& a, const FrontPoint& b) const noexc
   return less;
 }
 
+bool Incumbents::front_beats(const FrontPoint& point) const noexcept {
+  const auto after = std::upper_bound(front_.begin(), front_.end(), point.front(),
+                                      [](double first, const Candidate& held) { return first < held.front.front(); });
+  // Of two goals the second falls along the front: of all that are no worse in the first the last has the least of it.
+  const auto from = goals_ == 2 && after != front_.begin() ? after - 1 : front_.begin();
+  return std::any_of(from, after, [&](const Candidate& held) { return dominates(held.front, point); });
+}
+
 void Incumbents::enter_front(const Candidate& candidate) {
-  for (Candidate& held : front_) {
-    if (dominates(held.front, candidate.front)) {
-      return;
-    }
-    if (held.front == candidate.front) {
-      if (better(candidate, held)) {
-        news_ = true;
-        held = candidate;
-      }
-      return;
-    }
+  const FrontPoint& point = candidate.front;
+  if (front_beats(point)) {
+    return;
   }
-  std::erase_if(front_, [&](const Candidate& held) { return dominates(candidate.front, held.front); });
+  const auto equal =
+      std::find_if(front_.begin(), front_.end(), [&](const Candidate& held) { return held.front == point; });
+  if (equal != front_.end()) {
+    if (better(candidate, *equal)) {
+      news_ = true;
+      *equal = candidate;
+    }
+    return;
+  }
+  std::erase_if(front_, [&](const Candidate& held) { return dominates(point, held.front); });
+  const auto place = std::upper_bound(front_.begin(), front_.end(), point.front(),
+                                      [](double first, const Candidate& held) { return first < held.front.front(); });
   news_ = true;
-  front_.push_back(candidate);
+  front_.insert(place, candidate);
 }
 
 void Incumbents::enter_best(const Candidate& candidate) {
@@ -124,8 +135,7 @@ bool Incumbents::excludes(const SubtreeBound& b) const noexcept {
   if (!too_far_back(b)) {
     return false;
   }
-  if (goals_ > 0 && std::none_of(front_.begin(), front_.end(),
-                                 [&](const Candidate& held) { return dominates(held.front, b.front); })) {
+  if (goals_ > 0 && !front_beats(b.front)) {
     return false;
   }
   return any_.excludes(b) && (!limited_ || excludes_sure(b));

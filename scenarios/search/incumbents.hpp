@@ -69,13 +69,15 @@ class Incumbents {
   [[nodiscard]] bool one_entry(const Candidate& a, const Candidate& b) const noexcept;
   [[nodiscard]] bool too_far_back(const SubtreeBound& bound) const noexcept;
   [[nodiscard]] bool dominates(const FrontPoint& a, const FrontPoint& b) const noexcept;
+  /// Whether a plan on the front is nowhere worse than the point and somewhere better.
+  [[nodiscard]] bool front_beats(const FrontPoint& point) const noexcept;
   [[nodiscard]] bool excludes_sure(const SubtreeBound& bound) const noexcept;
 
   std::size_t plans_, goals_;
   ListedBy by_;
   bool limited_;
-  bool news_ = false;  ///< something entered since without_news()
-  std::vector<Candidate> best_, front_;
+  bool news_ = false;                    ///< something entered since without_news()
+  std::vector<Candidate> best_, front_;  ///< the front ascending by its first goal
   PlanChoice any_, sure_;                ///< of all; of those that keep the limits at the slow end
   std::optional<Candidate> least_sure_;  ///< of those that do not the one of the least strain
   std::array<Closest, limit_count> closest_;

@@ -160,7 +160,7 @@ class NeighbourFinder {
     }
     const LayerTable table = table_for(c, s);
     // As fast as it is, whether it fits or not.
-    const Estimate e = shortest(c, table, any_room, stage_splits(c, table, s, any_room)).estimate;
+    const Estimate e = shortest(c, table, s, any_room).estimate;
     n.memory = e.device.high;
     n.slower = e.step / base_.step - 1.0;
     n.why = difference_by_term(e.time, base_.time);

@@ -84,8 +84,7 @@ Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& o
   Strategy smallest = asked;
   Bytes least{1e300};
   const auto consider = [&](const Strategy& layout, const LayerTable& table) {
-    const StageSplits splits = stage_splits(compiled, table, layout, compiled.capacity);
-    const auto [s, e] = shortest(compiled, table, compiled.capacity, splits);
+    const auto [s, e] = shortest(compiled, table, layout, compiled.capacity);
     if (e.step.raw() <= 0.0) {
       return;  // breaks a rule
     }

@@ -66,7 +66,8 @@ CompiledTraining compiled(const ExpertTraffic& experts,
                           Precision precision = Precision::bf16,
                           const char* sku = "h100-sxm-80gb",
                           const char* host = "dgx-h100",
-                          Method method = Method::full) {
+                          Method method = Method::full,
+                          TermSet without = {}) {
   const Device& device = catalog().device(sku);
   TrainingWorkload work;
   work.shape = {gpus, 4096, 64};
@@ -81,7 +82,7 @@ CompiledTraining compiled(const ExpertTraffic& experts,
   return compile(
       architecture, device,
       std::make_shared<const JobGroups>(test::model_data(), device, JobHosts{catalog().node(host), 0, {}, {}}, gpus),
-      software, work, test::stated_parameters());
+      software, work, test::stated_parameters(), without);
 }
 
 Strategy spread(int ep, std::int64_t gpus = 8) {
@@ -385,12 +386,14 @@ TEST_CASE("a pair of passes with overlapped exchanges is launched beside its com
 
 TEST_CASE("shared experts on a stream of their own hide exchanges as far as their products last") {
   Architecture arch = expert_network();
+  TermSet without;
   const auto with = [&](bool beside, std::int64_t width, Method method = Method::full, bool pairs = false) {
     ExpertRule recipe;
     recipe.habits.dispatcher = ExpertDispatcher::hybridep;
     recipe.habits.shared_beside = beside;
     arch.moe->shared_ffn_hidden = width;
-    const CompiledTraining c = compiled({}, arch, 64, {recipe}, Precision::bf16, "h100-sxm-80gb", "dgx-h100", method);
+    const CompiledTraining c =
+        compiled({}, arch, 64, {recipe}, Precision::bf16, "h100-sxm-80gb", "dgx-h100", method, without);
     LayerKey key = key_of(spread(64, 64));
     key.overlap_experts = pairs;
     return std::pair{c.step->tabulate(key).layer, c.step->pricer().products(distinct_blocks(arch).front().block, key)};
@@ -419,6 +422,16 @@ TEST_CASE("shared experts on a stream of their own hide exchanges as far as thei
   REQUIRE(alone.forward.ep + alone.backward.ep > room);
   CHECK(alone.ep_paired.raw() == near(0.85 * room.raw(), 1e-9));
   CHECK(paired.ep_paired.raw() == near(0.85 * (room - products.shared_forward - products.shared_backward).raw(), 1e-9));
+
+  // Without products a step has their time less, and its exchanges stay as they are with them.
+  without.add(Term::gemm);
+  const LayerTimes left = with(true, 128).first;
+  CHECK(left.forward.gemm == Seconds{});
+  CHECK(left.forward.ep == thin.forward.ep);
+  CHECK(left.backward.ep == thin.backward.ep);
+  // What pairs hide is hidden beside the compute that is left, of which the shared experts took nothing.
+  const auto [bare, gone] = with(true, 128, Method::full, true);
+  CHECK(bare.ep_paired.raw() == near(0.85 * (compute(bare.forward) + compute(bare.backward)).raw(), 1e-9));
 }
 
 TEST_CASE("4-bit recipes that leave prediction modules in 16 bit and mixers' output projections in 8") {

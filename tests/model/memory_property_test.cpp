@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold of any strategy: memory is never below its states, and more work never takes less.
 #include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/train/memory/held_stages.hpp>
 #include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/workload/model_library.hpp>
@@ -145,6 +146,58 @@ TEST_CASE("what a room does not hold is told to be beyond it, and what it holds 
       RC_ASSERT(upper == needed);
       RC_ASSERT(told.stage == whole.stage);
       RC_ASSERT(told.host.total() == whole.host.total());
+    }
+  }));
+}
+
+TEST_CASE("strategies that differ in ZeRO stage and shards alone share their stages, and each has its own memory") {
+  CHECK(rc::check([] {
+    Drawn d = draw();
+    split_otherwise(d.strategy);
+    const CompiledMemory c = compiled(d);
+    const MemoryTable t = table(c, d.strategy);
+    HeldStages held;
+    held.begin(c, t, d.strategy, d.micro_batches);
+    for (int asked = 0; asked < 6; ++asked) {
+      Strategy s = d.strategy;
+      s.zero = *rc::gen::inRange<std::uint8_t>(0, 4);
+      s.shard_ranks = *rc::gen::elementOf(std::vector<std::uint16_t>{0, 1, 2, 8});
+      const FullestStage alone = fullest_stage(c, t, s, d.micro_batches);
+      // In a room that holds it or not, in any order: what one leaves early the next must still find.
+      const Bytes room = 0.01 * *rc::gen::inRange(50, 150) * device_interval(alone.memory, c.stack).high;
+      for (const Bytes within : {room, any_room}) {
+        const FullestStage own = fullest_stage(c, t, s, d.micro_batches, within);
+        const FullestStage shared = held.fullest(s, within);
+        RC_ASSERT(shared.memory.bytes.bytes == own.memory.bytes.bytes);
+        RC_ASSERT(shared.memory.wanted_slack == own.memory.wanted_slack);
+        RC_ASSERT(shared.memory.moment == own.memory.moment);
+        RC_ASSERT(shared.memory.parameters.updated == own.memory.parameters.updated);
+        RC_ASSERT(shared.memory.in_flight == own.memory.in_flight);
+        RC_ASSERT(shared.host.total() == own.host.total());
+        RC_ASSERT(shared.at_least == own.at_least);
+        RC_ASSERT(shared.stage == own.stage);
+      }
+    }
+  }));
+}
+
+TEST_CASE("states over fewer of the data ranks never take less, which lets a search leave shards out") {
+  CHECK(rc::check([] {
+    Drawn d = draw();
+    split_otherwise(d.strategy);
+    const CompiledMemory c = compiled(d);
+    // As SharedSplits has it: what a software prints is a function of what the fullest stage wants, and no moment of
+    // the peak hangs on gradients that are not there yet.
+    RC_PRE(c.stack.measured != MemoryKind::live);
+    RC_PRE(!c.stack.gradients_are_late || d.micro_batches > 1.0);
+    const MemoryTable t = table(c, d.strategy);
+    const auto high = [&](std::uint16_t ranks) {
+      Strategy s = d.strategy;
+      s.shard_ranks = ranks;
+      return device_interval(fullest_stage(c, t, s, d.micro_batches).memory, c.stack).high;
+    };
+    for (const std::uint16_t ranks : {std::uint16_t{1}, std::uint16_t{2}, std::uint16_t{8}}) {
+      RC_ASSERT((1.0 + 1e-9) * high(ranks) >= high(0));
     }
   }));
 }

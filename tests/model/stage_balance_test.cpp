@@ -155,7 +155,7 @@ TEST_CASE("stages that nobody states are balanced where the software takes any n
 TEST_CASE("balanced stages that do not fit give way to the software's own") {
   const CompiledTraining c = compiled({});
   const LayerTable table = tabulate(c, key_of(pipeline(8)));
-  const auto settled = [&](Bytes room) { return shortest(c, table, room, stage_splits(c, table, pipeline(8), room)); };
+  const auto settled = [&](Bytes room) { return shortest(c, table, pipeline(8), room); };
   const StageSplit fastest = settled(Bytes{1e15});
   CHECK(fastest.strategy.stages_open);
   // Without room for it another one that fits, and without room for any the software's own.
@@ -182,7 +182,7 @@ TEST_CASE(
         if (open.count == 0) {
           continue;
         }
-        const StageSplit taken = shortest(c, table, any_room, stage_splits(c, table, s, any_room));
+        const StageSplit taken = shortest(c, table, s, any_room);
         const Seconds own = evaluate(c, table, s).step;
         Seconds least = own;
         for (std::size_t i = 0; i < open.count; ++i) {
@@ -200,4 +200,50 @@ TEST_CASE(
   CHECK(uneven > 20);
   CHECK(even > 0);
   CHECK(later > 0);
+}
+
+TEST_CASE("strategies that share their splits are each settled as alone, in whatever room and order") {
+  const CompiledTraining c = compiled({});
+  for (const int pp : {2, 4, 8, 16}) {
+    const LayerTable table = tabulate(c, key_of(pipeline(pp)));
+    SharedSplits shared;
+    shared.begin(c, table, pipeline(pp));
+    REQUIRE_FALSE(shared.broken());
+    std::size_t none = 0, own = 0, open = 0;
+    for (const double share : {2.0, 0.99, 0.9, 0.5, 1.01}) {
+      for (const std::uint8_t zero : {std::uint8_t{0}, std::uint8_t{2}, std::uint8_t{1}}) {
+        for (const std::uint16_t shards : {std::uint16_t{0}, std::uint16_t{2}}) {
+          Strategy s = pipeline(pp);
+          s.zero = zero;
+          s.shard_ranks = zero > 0 ? shards : std::uint16_t{0};
+          const LayerTable grouped = tabulate(c, key_of(s));
+          const Bytes room = share * evaluate_memory(c, grouped, s).device.high;
+          // The definition: of all splits that fit the one of the shortest step, the first of equals.
+          std::vector<Strategy> all{s};
+          const OpenSplits others = open_splits(c, grouped, s);
+          all.insert(all.end(), others.strategies.begin(), others.strategies.begin() + others.count);
+          std::optional<StageSplit> best;
+          for (const Strategy& split : all) {
+            const Estimate e = evaluate(c, grouped, split);
+            if (e.micro_batches > 0 && e.device.high <= room && (!best || e.step < best->estimate.step)) {
+              best = StageSplit{split, e};
+            }
+          }
+          REQUIRE(shared.fits(s, room, room) == best.has_value());
+          if (!best) {
+            ++none;
+            continue;
+          }
+          const StageSplit taken = shared.shortest(grouped, room, traffic_of(c, grouped, s));
+          CHECK(taken.strategy == best->strategy);
+          CHECK(taken.estimate.step == best->estimate.step);
+          CHECK(taken.estimate.device.high == best->estimate.device.high);
+          CHECK(taken.estimate.time.exposed == best->estimate.time.exposed);
+          ++(taken.strategy.stages_open ? open : own);
+        }
+      }
+    }
+    CHECK(none > 0);
+    CHECK(own + open > 0);
+  }
 }

@@ -7,6 +7,9 @@
 #include <doctest/doctest.h>
 
 #include "stage_of.hpp"
+#include <algorithm>
+#include <cmath>
+#include <string_view>
 
 using namespace headroom;
 
@@ -55,6 +58,41 @@ TEST_CASE("InternEvo's update is the peak of a short step: 14 bytes a parameter,
   const StageMemory shards = stage_on(stack, sharded);
   REQUIRE(shards.moment == PeakMoment::update);
   CHECK(in_gib(shards, MemoryTerm::workspace) * gib - stack.fixed.raw() == doctest::Approx(12.0 * updated));
+}
+
+TEST_CASE("what explains a peak at the update names what the update takes, and nothing of a pass") {
+  const MemoryStack stack = software("internevo");
+  const CompiledMemory c = compile_memory(slice("llama2-7b", 32, 32), stack, stack.states_of(Precision::bf16, "ampere"),
+                                          Precision::bf16, {}, 2048, Bytes{192 * gib});
+  for (const std::uint8_t zero : {std::uint8_t{1}, std::uint8_t{3}}) {
+    Strategy s = recomputed(1, 1, 4);
+    s.zero = zero;
+    FullestStage fullest;
+    fullest.memory = stage(c, s, 8, 0);
+    REQUIRE(fullest.memory.moment == PeakMoment::update);
+    ExplainRecorder recorder;
+    record_memory(c, "", "", s, fullest, recorder);
+    const auto entry = [&](std::string_view name) {
+      const auto& all = recorder.entries();
+      const auto found = std::find_if(all.begin(), all.end(), [&](const ExplainEntry& e) { return e.name == name; });
+      REQUIRE(found != all.end());
+      return *found;
+    };
+    const auto input = [&](const ExplainEntry& e, std::string_view symbol) {
+      const auto found =
+          std::find_if(e.inputs.begin(), e.inputs.end(), [&](const auto& in) { return in.symbol == symbol; });
+      return found == e.inputs.end() ? std::nan("") : found->value;
+    };
+    const ExplainEntry work = entry("workspace");
+    CHECK(input(work, "u") == (zero < 3 ? 14.0 : 12.0));
+    CHECK(work.value == doctest::Approx(input(work, "u") * input(work, "U") + input(work, "fixed")));
+    CHECK(entry("activations").value == 0.0);
+    CHECK(entry("activations").inputs.empty());
+    for (const ExplainEntry& e : recorder.entries()) {
+      CHECK(std::isnan(input(e, "layer")));
+      CHECK(std::isnan(input(e, "in flight")));
+    }
+  }
 }
 
 TEST_CASE("a pass that takes more than the update is the peak, and the update's blocks are held beside it") {

@@ -198,7 +198,31 @@ TEST_CASE("a run that the others contradict is named with its line") {
   REQUIRE(own.odd.size() == 1);
   CHECK(own.odd.front().line == 3);
   CHECK(own.odd.front().slow < -0.3);
+  // Three standard deviations off, or more: 5 / (4 + 9) of a run at most. Those that agree count in full.
+  CHECK(own.odd.front().weight > 0.0);
+  CHECK(own.odd.front().weight < 5.0 / (4.0 + 9.0));
+  CHECK(own.less.empty());
   CHECK(learned(run_row({.value = text_of(ours)})).odd.empty());
+}
+
+TEST_CASE("a run that lies apart from many others counts as less than one, and is told with its line") {
+  // Eight runs as we price them, and one that took a third longer.
+  const auto row = [](const std::string& batch, double longer) {
+    RunCells cells{.global_batch = batch, .value = "300"};
+    cells.value = text_of(longer * priced(cells));
+    return run_row(cells);
+  };
+  std::string rows;
+  for (const char* batch : {"128", "256", "384", "512", "640", "768", "896", "1024"}) {
+    rows += row(batch, 1.0);
+  }
+  rows += row("1152", 4.0 / 3.0);
+  const OwnRuns own = learned(rows);
+  REQUIRE(own.odd.size() + own.less.size() == 1);
+  const OddRun& run = own.odd.empty() ? own.less.front() : own.odd.front();
+  CHECK(run.line == 10);
+  CHECK(run.weight < 1.0);
+  CHECK(run.slow < 0.0);
 }
 
 TEST_CASE("numbers that the runs cannot tell apart are named, and no longer once they can") {

@@ -382,7 +382,7 @@ class Oracle {
     // Layers of the end stages are no axis: where they are open they balance the stages, if that fits.
     const LayerTable table = table_for(*compiled_, s);
     const Bytes room = (1.0 - q_.margin) * compiled_->capacity;
-    const StageSplit split = shortest(*compiled_, table, room, stage_splits(*compiled_, table, s, room));
+    const StageSplit split = shortest(*compiled_, table, s, room);
     const Estimate& e = split.estimate;
     if (e.device.high > room || host_is_short(*train_, e)) {
       ++answer_.no_room;

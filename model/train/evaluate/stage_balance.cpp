@@ -106,34 +106,141 @@ OpenSplits open_splits(const CompiledTraining& c, const LayerTable& t, const Str
   return splits;
 }
 
-StageSplits stage_splits(
-    const CompiledTraining& c, const LayerTable& t, const Strategy& s, Bytes room, Bytes known) noexcept {
-  StageSplits splits;
-  splits.own = {s, evaluate_memory(c, t, s, known)};
-  const OpenSplits open = open_splits(c, t, s);
-  for (std::size_t i = 0; i < open.count; ++i) {
-    const Estimate e = evaluate_memory(c, t, open.strategies[i], room);
-    if (e.micro_batches > 0 && e.device.high <= room) {
-      splits.others[splits.count++] = {open.strategies[i], e};
-    }
-  }
-  return splits;
+void SharedSplits::begin(const CompiledTraining& c, const LayerTable& t, const Strategy& s) {
+  compiled_ = &c;
+  table_ = &t;
+  alike_ = s;
+  alike_.shard_ranks = 0;
+  others_.count = 0;
+  opened_ = false;
+  rules_[0] = check(c.architecture, c.work.shape, alike_);
+  const MemoryOptions& o = c.memory.options;
+  uses_host_ = o.offload_optimizer || o.offload_parameters || o.offload_activations || o.offload_checkpoints ||
+               o.average == WeightAverage::host || c.memory.paged_share > 0.0;
+  beyond_ = -1;
+  // What a rank updates and what it holds of sharded states fall with the ranks that share them, and nothing else hangs
+  // on these. The upper end grows with what the fullest stage wants but where frozen weights, or what a software
+  // prints, part it, or where the only micro-batch's gradients decide which moment is the peak.
+  shards_only_add_ = !uses_host_ && o.method == Method::full && c.memory.stack.measured != MemoryKind::live &&
+                     !(c.memory.stack.gradients_are_late && micro_batches_of(c, s) <= 1.0);
 }
 
-StageSplit shortest(const CompiledTraining& c, const LayerTable& t, Bytes room, StageSplits splits) noexcept {
-  StageSplit* best = nullptr;
-  if (splits.own.estimate.device.high <= room || splits.count == 0) {
-    best = &splits.own;
-    evaluate_time(c, t, best->strategy, best->estimate);
+void SharedSplits::open() {
+  const CompiledTraining& c = *compiled_;
+  const double m = micro_batches_of(c, alike_);
+  opened_ = true;
+  others_ = open_splits(c, *table_, alike_);
+  held_[0].begin(c.memory, table_->memory, alike_, m);
+  for (std::size_t i = 1; i < count(); ++i) {
+    const Strategy& other = others_.strategies[i - 1];
+    rules_[i] = check(c.architecture, c.work.shape, other);
+    held_[i].begin(c.memory, table_->memory, other, m);
   }
-  for (std::size_t i = 0; i < splits.count; ++i) {
-    StageSplit& other = splits.others[i];
-    evaluate_time(c, t, other.strategy, other.estimate);
-    if (best == nullptr || other.estimate.step < best->estimate.step) {
-      best = &other;
+}
+
+Strategy SharedSplits::strategy_of(std::size_t i) const noexcept {
+  if (i == 0) {
+    return own_.strategy;
+  }
+  Strategy other = others_.strategies[i - 1];
+  other.zero = own_.strategy.zero;
+  other.shard_ranks = own_.strategy.shard_ranks;
+  return other;
+}
+
+StageSplit SharedSplits::split(std::size_t i, Bytes known) {
+  const Strategy s = strategy_of(i);
+  return {s, evaluate_memory(*compiled_, rules_[i], held_[i], s, known)};
+}
+
+bool SharedSplits::fits(const Strategy& s, Bytes room, Bytes known) {
+  const CompiledTraining& c = *compiled_;
+  own_.strategy = s;
+  first_at_ = count();
+  const Legality rule = s.shard_ranks > 0 ? check(c.architecture, c.work.shape, s) : rules_[0];
+  if (rule.verdict != Verdict::feasible) {  // however the layers are split
+    own_.estimate = evaluate_memory(c, rule, held_[0], s, known);
+    return false;
+  }
+  if (!opened_) {
+    open();
+  }
+  constexpr double near = 1.0 + 1e-9;  // sums in another order
+  if (known < any_room && s.shard_ranks > 0 && s.zero == beyond_ && least_beyond_ > near * room) {
+    own_.estimate = {};
+    own_.estimate.micro_batches = static_cast<std::int32_t>(micro_batches_of(c, s));
+    own_.estimate.device.high = least_beyond_;
+    return false;
+  }
+  own_ = split(0, known);
+  if (own_.estimate.device.high <= room) {
+    first_at_ = 0;
+    return true;
+  }
+  Bytes least = own_.estimate.device.high;
+  for (first_at_ = 1; first_at_ < count(); ++first_at_) {
+    if (legal(first_at_)) {
+      later_ = split(first_at_, room);
+      if (later_.estimate.device.high <= room) {
+        return true;
+      }
+      least = std::min(least, later_.estimate.device.high);
     }
   }
-  return *best;
+  if (shards_only_add_ && s.shard_ranks == 0) {
+    beyond_ = s.zero;
+    least_beyond_ = least;
+  }
+  return false;
+}
+
+bool SharedSplits::fits_alone(Bytes room) {
+  if (first_at_ > 0) {
+    return false;
+  }
+  for (std::size_t i = 1; i < count(); ++i) {
+    if (legal(i) && split(i, room).estimate.device.high <= room) {
+      return false;
+    }
+  }
+  return true;
+}
+
+StageSplit SharedSplits::shortest(const LayerTable& table, Bytes room, const StepTraffic& traffic) {
+  const CompiledTraining& c = *compiled_;
+  StageSplit best = first();
+  evaluate_time(c, table, best.strategy, traffic, best.estimate);
+  for (std::size_t i = first_at_ + 1; i < count(); ++i) {
+    if (!legal(i)) {
+      continue;
+    }
+    // The time of a split is less work than its memory.
+    StageSplit other{strategy_of(i), {}};
+    if (!uses_host_) {
+      other.estimate.micro_batches = best.estimate.micro_batches;
+      evaluate_time(c, table, other.strategy, traffic, other.estimate);
+      if (other.estimate.step >= best.estimate.step) {
+        continue;
+      }
+    }
+    other = split(i, room);
+    if (other.estimate.device.high <= room) {
+      evaluate_time(c, table, other.strategy, traffic, other.estimate);
+      best = other.estimate.step < best.estimate.step ? other : best;
+    }
+  }
+  return best;
+}
+
+StageSplit shortest(const CompiledTraining& c, const LayerTable& t, const Strategy& s, Bytes room) {
+  SharedSplits splits;
+  splits.begin(c, t, s);
+  if (splits.fits(s, room)) {
+    return splits.shortest(t, room, traffic_of(c, t, s));
+  }
+  StageSplit own = splits.own();
+  evaluate_time(c, t, own.strategy, own.estimate);
+  return own;
 }
 
 }  // namespace headroom

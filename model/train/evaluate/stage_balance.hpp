@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/train/memory/held_stages.hpp>
 
 #include <array>
 #include <cstddef>
@@ -49,28 +50,56 @@ struct StageSplit {
   Estimate estimate;
 };
 
-/// A strategy as it stands, of any size, and its other splits that surely fit.
-struct StageSplits {
-  StageSplit own;
-  std::array<StageSplit, most_splits> others;
-  std::size_t count = 0;
+/// The splits of strategies that differ in ZeRO stage and shards alone: which there are, what breaks a rule whatever
+/// the shards, and what their stages hold alike, each worked out once. Not safe to call from several threads.
+class SharedSplits {
+ public:
+  /// All are like this one from here on; `compiled` and `table` must outlive that.
+  void begin(const CompiledTraining& compiled, const LayerTable& table, const Strategy& strategy);
+  /// Whether every one of them breaks a rule.
+  [[nodiscard]] bool broken() const noexcept { return rules_[0].verdict != Verdict::feasible; }
+
+  /// Whether one of a strategy's splits breaks no rule and surely fits `room`; all that follow are of this strategy.
+  [[nodiscard]] bool fits(const Strategy& strategy, Bytes room, Bytes known = any_room);
+  /// The strategy as it stands, its time left out; its memory beyond `known` as evaluate_memory() tells it.
+  [[nodiscard]] const StageSplit& own() const noexcept { return own_; }
+  /// Whether it fits, and no other split does.
+  [[nodiscard]] bool fits_alone(Bytes room);
+  /// Of the splits that fit `room` the one whose whole step is the shortest, timed, of those alike the first. A
+  /// threshold instead, in favour of even stages, would let a faster machine lose what the threshold asks for.
+  /// `traffic`: traffic_of() the strategy. Precondition: one fits.
+  [[nodiscard]] StageSplit shortest(const LayerTable& table, Bytes room, const StepTraffic& traffic);
+
+ private:
+  void open();
+  /// The strategy's i-th split with its memory; 0 is the strategy as it stands.
+  [[nodiscard]] StageSplit split(std::size_t i, Bytes known);
+  [[nodiscard]] std::size_t count() const noexcept { return 1 + others_.count; }
+  [[nodiscard]] Strategy strategy_of(std::size_t i) const noexcept;
+  [[nodiscard]] bool legal(std::size_t i) const noexcept { return rules_[i].verdict == Verdict::feasible; }
+  [[nodiscard]] const StageSplit& first() const noexcept { return first_at_ == 0 ? own_ : later_; }
+
+  const CompiledTraining* compiled_ = nullptr;
+  const LayerTable* table_ = nullptr;
+  Strategy alike_;  ///< without shards
+  OpenSplits others_;
+  bool opened_ = false;
+  std::array<Legality, 1 + most_splits> rules_;  ///< of the strategy without shards, and of its other splits
+  std::array<HeldStages, 1 + most_splits> held_;
+  bool uses_host_ = false;        ///< what a split moves to the host is part of its time
+  bool shards_only_add_ = false;  ///< no split needs less where fewer ranks share its states
+  int beyond_ = -1;               ///< ZeRO stage at which no split fitted with states over all data ranks
+  Bytes least_beyond_{};          ///< what the least of them needs, or less
+  // Of the strategy that was asked for
+  StageSplit own_, later_;
+  std::size_t first_at_ = 0;  ///< of the first that fits: `own_`, else `later_`
 };
 
-/// evaluate_memory() of all splits. Beyond `known` the memory of the strategy as it stands is told as evaluate_memory()
-/// tells it.
-[[nodiscard]] StageSplits stage_splits(const CompiledTraining& compiled,
-                                       const LayerTable& table,
-                                       const Strategy& strategy,
-                                       Bytes room,
-                                       Bytes known = any_room) noexcept;
-
-/// Of the splits that fit `room` the one whose whole step is the shortest, timed, of those alike the first; the
-/// strategy as it stands where none fits. A threshold instead, in favour of even stages, would let a faster machine
-/// lose what the threshold asks for.
+/// The shortest split of one strategy; where none fits the strategy as it stands, timed.
 [[nodiscard]] StageSplit shortest(const CompiledTraining& compiled,
                                   const LayerTable& table,
-                                  Bytes room,
-                                  StageSplits splits) noexcept;
+                                  const Strategy& strategy,
+                                  Bytes room);
 
 /// Without the layers of end stages that nobody stated.
 [[nodiscard]] constexpr Strategy with_open_stages(Strategy s) noexcept {

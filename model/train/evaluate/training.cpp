@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/train/memory/held_stages.hpp>
 #include <headroom/model/train/software/rough_stack.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 
@@ -93,21 +94,18 @@ void judge_memory(Bytes capacity, Estimate& e) noexcept {
   e.limit = capacity.raw();
 }
 
-template <class Recorder>
-Estimate memory_with(
-    const CompiledTraining& c, const LayerTable& t, const Strategy& s, Recorder& recorder, Bytes room = any_room) {
+Estimate broken_estimate(const Legality& rule) noexcept {
   Estimate e;
-  const Legality legality = check(c.architecture, c.work.shape, s);
-  if (legality.verdict != Verdict::feasible) {
-    e.verdict = legality.verdict;
-    e.broke = legality.broke;
-    e.limit = legality.limit;
-    return e;
-  }
-  const double m = real(c.work.shape.global_batch) / (static_cast<double>(s.dp) * s.micro_batch);
-  e.micro_batches = static_cast<std::int32_t>(m);
+  e.verdict = rule.verdict;
+  e.broke = rule.broke;
+  e.limit = rule.limit;
+  return e;
+}
 
-  const FullestStage fullest = fullest_stage(c.memory, t.memory, s, m, room);
+/// Of a strategy that breaks no rule.
+Estimate memory_estimate(const CompiledTraining& c, const FullestStage& fullest, double micro_batches) noexcept {
+  Estimate e;
+  e.micro_batches = static_cast<std::int32_t>(micro_batches);
   e.memory = fullest.memory.bytes;
   e.stage = fullest.stage;
   e.moment = fullest.memory.moment;
@@ -116,19 +114,36 @@ Estimate memory_with(
   e.device = device_interval(fullest.memory, c.memory.stack);
   e.device.high = std::max(e.device.high, fullest.at_least);
   judge_memory(c.capacity, e);
-  if constexpr (Recorder::records) {
-    record_memory(c.memory, c.sources.architecture, c.sources.capacity, s, fullest, recorder);
-  }
   return e;
 }
 
 template <class Recorder>
-void time_with(const CompiledTraining& c, const LayerTable& t, const Strategy& s, Estimate& e, Recorder& recorder) {
+Estimate memory_with(
+    const CompiledTraining& c, const LayerTable& t, const Strategy& s, Recorder& recorder, Bytes room = any_room) {
+  const Legality legality = check(c.architecture, c.work.shape, s);
+  if (legality.verdict != Verdict::feasible) {
+    return broken_estimate(legality);
+  }
+  const double m = micro_batches_of(c, s);
+  const FullestStage fullest = fullest_stage(c.memory, t.memory, s, m, room);
+  if constexpr (Recorder::records) {
+    record_memory(c.memory, c.sources.architecture, c.sources.capacity, s, fullest, recorder);
+  }
+  return memory_estimate(c, fullest, m);
+}
+
+template <class Recorder>
+void time_with(const CompiledTraining& c,
+               const LayerTable& t,
+               const Strategy& s,
+               const StepTraffic& traffic,
+               Estimate& e,
+               Recorder& recorder) {
   if (!c.step) {
     rough_step(c, t, s, e, recorder);
     return;
   }
-  const StepTime time = c.step->time(t.step, s, real(c.work.shape.global_batch), e.host);
+  const StepTime time = c.step->time(t.step, s, real(c.work.shape.global_batch), e.host, traffic);
   e.time = time.time;
   e.step = e.time.total();
   e.bubble_fraction = e.time[Term::bubble] / e.step;
@@ -143,7 +158,7 @@ template <class Recorder>
 Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Strategy& s, Recorder& recorder) {
   Estimate e = memory_with(c, t, s, recorder);
   if (e.micro_batches > 0) {
-    time_with(c, t, s, e, recorder);
+    time_with(c, t, s, traffic_of(c, t, s), e, recorder);
   }
   return e;
 }
@@ -378,13 +393,37 @@ Estimate evaluate_memory(const CompiledTraining& compiled,
   return memory_with(compiled, table, strategy, recorder, room);
 }
 
+Estimate evaluate_memory(const CompiledTraining& compiled,
+                         const Legality& legality,
+                         HeldStages& held,
+                         const Strategy& strategy,
+                         Bytes room) {
+  return legality.verdict != Verdict::feasible
+             ? broken_estimate(legality)
+             : memory_estimate(compiled, held.fullest(strategy, room), micro_batches_of(compiled, strategy));
+}
+
+StepTraffic traffic_of(const CompiledTraining& compiled, const LayerTable& table, const Strategy& strategy) noexcept {
+  return compiled.step ? compiled.step->traffic(table.step, strategy) : StepTraffic{};
+}
+
 void evaluate_time(const CompiledTraining& compiled,
                    const LayerTable& table,
                    const Strategy& strategy,
                    Estimate& estimate) noexcept {
+  if (estimate.micro_batches > 0) {
+    evaluate_time(compiled, table, strategy, traffic_of(compiled, table, strategy), estimate);
+  }
+}
+
+void evaluate_time(const CompiledTraining& compiled,
+                   const LayerTable& table,
+                   const Strategy& strategy,
+                   const StepTraffic& traffic,
+                   Estimate& estimate) noexcept {
   NoRecorder recorder;
   if (estimate.micro_batches > 0) {
-    time_with(compiled, table, strategy, estimate, recorder);
+    time_with(compiled, table, strategy, traffic, estimate, recorder);
   }
 }
 

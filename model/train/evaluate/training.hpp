@@ -2,6 +2,7 @@
 // One training question, compiled to the numbers that an evaluation needs, without further look-ups.
 #pragma once
 
+#include <headroom/core/real.hpp>
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/estimate/explain.hpp>
 #include <headroom/model/estimate/precision.hpp>
@@ -19,6 +20,7 @@
 
 namespace headroom {
 
+class HeldStages;
 class JobGroups;
 class StepModel;
 struct RoughStack;
@@ -123,10 +125,28 @@ struct LayerTable {
                                        const LayerTable& table,
                                        const Strategy& strategy,
                                        Bytes room = any_room) noexcept;
+/// The same of a strategy whose rules are checked and whose stages are among those that are held alike.
+[[nodiscard]] Estimate evaluate_memory(const CompiledTraining& compiled,
+                                       const Legality& legality,
+                                       HeldStages& held,
+                                       const Strategy& strategy,
+                                       Bytes room = any_room);
 void evaluate_time(const CompiledTraining& compiled,
                    const LayerTable& table,
                    const Strategy& strategy,
                    Estimate& estimate) noexcept;
+/// The same where the traffic is known: of all splits and schedules of a strategy it is alike.
+void evaluate_time(const CompiledTraining& compiled,
+                   const LayerTable& table,
+                   const Strategy& strategy,
+                   const StepTraffic& traffic,
+                   Estimate& estimate) noexcept;
+[[nodiscard]] StepTraffic traffic_of(const CompiledTraining& compiled,
+                                     const LayerTable& table,
+                                     const Strategy& strategy) noexcept;
+[[nodiscard]] inline double micro_batches_of(const CompiledTraining& compiled, const Strategy& s) noexcept {
+  return real(compiled.work.shape.global_batch) / (static_cast<double>(s.dp) * s.micro_batch);
+}
 /// Runs evaluate() with every term recorded; the result is equal bit for bit.
 [[nodiscard]] Estimate explain(const CompiledTraining& compiled,
                                const LayerTable& table,

@@ -245,6 +245,12 @@ struct CompiledMemory {
 [[nodiscard]] inline double logit_bytes_of(const CompiledMemory& c, double tp) noexcept {
   return tp > 1.0 && c.logit_bytes_tp > 0.0 ? c.logit_bytes_tp : c.logit_bytes;
 }
+/// Bytes that the update takes beside the states for each parameter that the rank updates; nothing where the host
+/// updates.
+[[nodiscard]] inline double update_bytes_of(const CompiledMemory& c, const Strategy& s) noexcept {
+  const bool away = c.options.offload_optimizer || c.options.offload_parameters;
+  return away ? 0.0 : c.stack.update.bytes + (s.zero < 3 ? c.stack.update.flat : 0.0);
+}
 /// ConfigError when the network has more than `most_kinds` kinds of layers.
 [[nodiscard]] CompiledMemory compile_memory(const Architecture& architecture,
                                             const MemoryStack& stack,
@@ -283,7 +289,7 @@ struct MemoryTable {
     double mixer_dummies = 0;    ///< stand-in weight gradients of each group
     double ffn_dummies = 0;
   };
-  std::array<Row, CompiledMemory::most_kinds> kinds{};
+  std::vector<Row> kinds;  ///< of the network, for searches make tables by the hundred thousand
   /// Over the network's layers: parameters of the smallest and of the mean one, activations of the smallest.
   struct LayerShare {
     double dense = 0, experts = 0;

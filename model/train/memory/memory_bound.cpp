@@ -3,6 +3,8 @@
 #include <headroom/model/train/memory/memory_bound.hpp>
 
 #include <algorithm>
+#include <limits>
+#include <span>
 
 namespace headroom {
 namespace {
@@ -54,23 +56,56 @@ double mean_layers_in_flight(const CompiledMemory& c, const Strategy& s, double 
 
 }  // namespace
 
-Bytes least_device(const CompiledMemory& c, const MemoryTable& t, const Strategy& s, double micro_batches) noexcept {
-  constexpr double rounding = 1.0 - 1e-9;
+LeastHolding least_holding(const CompiledMemory& c,
+                           const MemoryTable& t,
+                           const Strategy& s,
+                           double micro_batches) noexcept {
+  LeastHolding held;
   if ((states_stages(s) && !s.stages_open) || c.options.method != Method::full) {
-    return {};
+    return held;
   }
-  const StateBound states{c, s};
+  held.known = true;
   const bool full = s.recompute == Recompute::full;
   const bool away = c.options.offload_activations || (full && c.options.offload_checkpoints);
   const double kept = away ? 0.0 : full ? t.saved_input / s.recompute_block : t.least_activations;
-  const double first = s.stages_open ? s.first_stage_layers : fewest_first_layers(c, s.pp);
-  const Bytes at_first = states.of(first, t.least) + Bytes{std::min(micro_batches, real(s.pp)) * first * kept};
+  held.first = s.stages_open ? s.first_stage_layers : fewest_first_layers(c, s.pp);
+  held.at_first = Bytes{std::min(micro_batches, real(s.pp)) * held.first * kept};
   // The fullest stage holds no less than the mean one.
-  const double each = real(c.layers) / real(s.pp);
+  held.mean = real(c.layers) / real(s.pp);
   const double crossed =
-      s.stages_open ? mean_layers_in_flight(c, s, micro_batches) : mean_in_flight(micro_batches, s.pp) * each;
-  const Bytes at_mean = states.of(each, t.mean) + Bytes{crossed * kept};
-  return rounding * ((1.0 + c.stack.interval) * std::max(at_first, at_mean) + c.stack.outside - c.stack.communicators);
+      s.stages_open ? mean_layers_in_flight(c, s, micro_batches) : mean_in_flight(micro_batches, s.pp) * held.mean;
+  held.at_mean = Bytes{crossed * kept};
+  return held;
+}
+
+Bytes least_device(const CompiledMemory& c,
+                   const MemoryTable& t,
+                   const Strategy& s,
+                   std::span<const LeastHolding> splits) noexcept {
+  constexpr double rounding = 1.0 - 1e-9;
+  const StateBound states{c, s};
+  Bytes least{std::numeric_limits<double>::infinity()};
+  Bytes mean_states{};
+  double mean = 0.0;  // layers that they are of: the splits of one strategy share them
+  for (const LeastHolding& held : splits) {
+    if (!held.known) {
+      return {};
+    }
+    if (held.mean != mean) {
+      mean = held.mean;
+      mean_states = states.of(mean, t.mean);
+    }
+    const Bytes at_first = states.of(held.first, t.least) + held.at_first;
+    const Bytes at_mean = mean_states + held.at_mean;
+    least = std::min(least, rounding * ((1.0 + c.stack.interval) * std::max(at_first, at_mean) + c.stack.outside -
+                                        c.stack.communicators));
+  }
+  return least;
+}
+
+Bytes least_device(const CompiledMemory& c, const MemoryTable& t, const Strategy& s, double micro_batches) noexcept {
+  const LeastHolding held = least_holding(c, t, s, micro_batches);
+  return least_device(c, t, s, {&held, 1});
 }
 
 }  // namespace headroom

@@ -20,15 +20,19 @@ std::string_view schedule_source(const Strategy& s) noexcept {
   return model.takes_chunks() && s.vpp > 1 ? model.in_flight_source_chunked : model.in_flight_source;
 }
 
-std::string_view gathers_formula(const CompiledMemory& c, const Strategy& s) noexcept {
+/// What is gathered and reduced at the moment of the peak.
+std::string_view gathers_formula(const CompiledMemory& c, const Strategy& s, PeakMoment moment) noexcept {
   if (s.zero < 3) {
     return "reduce buckets";
   }
   if (s.pp > 1 && c.stack.pipeline_keeps_gradients) {
     return "compute copy and fp32 gradients of the whole stage";
   }
-  return c.stack.gathers ? "two layers gathered, one reduced in fp32; at the loss the head and one layer"
-                         : "documented buffers for live parameters and reduction";
+  if (!c.stack.gathers) {
+    return "documented buffers for live parameters and reduction";
+  }
+  return moment == PeakMoment::update ? "embedding and head, which stay gathered between passes"
+                                      : "two layers gathered, one reduced in fp32; at the loss the head and one layer";
 }
 
 /// The states of the stage; what each is spread over stands with the weights.
@@ -96,22 +100,30 @@ void record_passes(const CompiledMemory& c,
                    ExplainRecorder& r) {
   const auto bytes = [&](MemoryTerm term) { return m.bytes[term].raw(); };
   const std::string software = c.stack.name + ": " + c.stack.source;
-  r.line("activations", "sum over the stage's layers x micro-batches in flight",
-         "Korthikanti et al. 2022, equations 1 to 4", bytes(MemoryTerm::activations), Shown::bytes,
-         {{"in flight", m.in_flight, Shown::count, schedule_source(s)},
-          {"e", c.element_bytes, Shown::count, "bytes of an activation"},
-          {"x", c.input_bytes, Shown::count, "bytes of a saved GEMM input"}});
+  const bool updates = m.moment == PeakMoment::update;
+  if (updates) {
+    r.line("activations", "none: no pass stands while the optimizer updates", software, bytes(MemoryTerm::activations),
+           Shown::bytes, {});
+  } else {
+    r.line("activations", "sum over the stage's layers x micro-batches in flight",
+           "Korthikanti et al. 2022, equations 1 to 4", bytes(MemoryTerm::activations), Shown::bytes,
+           {{"in flight", m.in_flight, Shown::count, schedule_source(s)},
+            {"e", c.element_bytes, Shown::count, "bytes of an activation"},
+            {"x", c.input_bytes, Shown::count, "bytes of a saved GEMM input"}});
+  }
   if (bytes(MemoryTerm::logits) > 0.0) {
     r.line("logits", "B V T/t + 3 (e h T) + what sequence parallelism reduces", software, bytes(MemoryTerm::logits),
            Shown::bytes,
            {{"B", logit_bytes_of(c, s.tp), Shown::count, "bytes of a logit in all its copies"},
             {"V", c.vocab, Shown::count, architecture_source}});
   }
-  if (m.moment == PeakMoment::update) {
-    r.line("workspace", "u x parameters that this rank updates, fixed", software, bytes(MemoryTerm::workspace),
-           Shown::bytes,
-           {{"u", c.stack.update.bytes + (s.zero < 3 ? c.stack.update.flat : 0.0), Shown::count,
-             "bytes of fp32 gradients, of a flat copy of them and of what the optimizer takes between"},
+  if (updates) {
+    r.line("workspace", "u U + fixed", software, bytes(MemoryTerm::workspace), Shown::bytes,
+           {{"u", update_bytes_of(c, s), Shown::count,
+             s.zero < 3 && c.stack.update.flat > 0.0
+                 ? "bytes of fp32 gradients, of a flat copy of them and of what the optimizer takes between"
+                 : "bytes of fp32 gradients and of what the optimizer takes between"},
+            {"U", m.parameters.updated, Shown::count, "parameters that this rank updates"},
             {"fixed", c.stack.fixed.raw(), Shown::bytes, c.stack.name}});
   } else {
     r.line("workspace", "gradients inside one layer's backward, the layer formed again, fixed", software,
@@ -122,9 +134,18 @@ void record_passes(const CompiledMemory& c,
            Shown::bytes, {});
   }
   if (bytes(MemoryTerm::gather_buffers) > 0.0) {
-    r.line("gather buffers", gathers_formula(c, s), software, bytes(MemoryTerm::gather_buffers), Shown::bytes,
-           {{"bytes", c.gather_bytes, Shown::count, "of a gathered parameter"},
-            {"layer", m.parameters.largest_layer, Shown::count, "parameters of the largest layer on this rank"}});
+    const std::string_view formula = gathers_formula(c, s, m.moment);
+    const double kept = bytes(MemoryTerm::gather_buffers);
+    const ExplainInput width{"bytes", c.gather_bytes, Shown::count, "of a gathered parameter"};
+    if (updates && s.zero < 3) {
+      r.line("gather buffers", formula, software, kept, Shown::bytes, {});
+    } else if (updates) {
+      r.line("gather buffers", formula, software, kept, Shown::bytes, {width});
+    } else {
+      r.line(
+          "gather buffers", formula, software, kept, Shown::bytes,
+          {width, {"layer", m.parameters.largest_layer, Shown::count, "parameters of the largest layer on this rank"}});
+    }
   }
 }
 

@@ -386,6 +386,7 @@ void add_layer_shares(const CompiledMemory& c, MemoryTable& table) noexcept {
 
 MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexcept {
   MemoryTable table;
+  table.kinds.resize(c.kinds.size());
   const double tp = key.tp;
   const double tokens = key.micro_batch * c.seq_len / key.cp;
   for (std::size_t k = 0; k < c.kinds.size(); ++k) {

@@ -2,6 +2,8 @@
 // From layers to a stage: which layers it holds, how many micro-batches are in flight, and the two moments of its peak.
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/model/train/memory/held_layers.hpp>
+#include <headroom/model/train/memory/held_stages.hpp>
 #include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/train/schedules/schedule_model.hpp>
 
@@ -11,95 +13,8 @@
 namespace headroom {
 namespace {
 
-/// How far what lies beyond the number that a software prints was seen to differ between runs.
-constexpr double beyond_printed = 1.5;
-
-/// The layers of one stage: their number and how many are of each kind.
-struct StageLayers {
-  double layers = 0.0;
-  /// Of the network's kinds; those behind them are never set, for a search asks millions of stages.
-  std::array<double, CompiledMemory::most_kinds> of_kind;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  explicit StageLayers(const CompiledMemory& c) noexcept { std::fill_n(of_kind.begin(), c.kinds.size(), 0.0); }
-};
-
-void add_layers(const CompiledMemory& c, std::int64_t from, std::int64_t to, StageLayers& result) noexcept {
-  from = std::clamp<std::int64_t>(from, 0, c.layers);
-  to = std::clamp<std::int64_t>(to, from, c.layers);
-  result.layers += real(to - from);
-  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
-    const std::size_t row = k * static_cast<std::size_t>(c.layers + 1);
-    result.of_kind[k] += c.before[row + static_cast<std::size_t>(to)] - c.before[row + static_cast<std::size_t>(from)];
-  }
-}
-
-/// Whether `parts` parts are alike: as they are, or with embedding and loss standing for a layer each.
-bool divides(const CompiledMemory& c, std::int64_t parts) noexcept {
-  return c.layers % parts == 0 || (c.stack.uneven == UnevenSplit::ends_count && (c.layers + 2) % parts == 0);
-}
-
-/// Adds one of `parts` consecutive parts of the network; what cannot be even gives early parts one layer more.
-void add_part(const CompiledMemory& c, std::int64_t parts, std::int64_t part, StageLayers& result) noexcept {
-  if (divides(c, parts)) {
-    const std::int64_t shift = c.layers % parts == 0 ? 0 : 1;
-    const std::int64_t size = (c.layers + 2 * shift) / parts;
-    add_layers(c, part * size - shift, (part + 1) * size - shift, result);
-    return;
-  }
-  const std::int64_t least = c.layers / parts;
-  const std::int64_t more = c.layers % parts;
-  const std::int64_t from = part * least + std::min(part, more);
-  add_layers(c, from, from + least + (part < more ? 1 : 0), result);
-}
-
-bool is_folded(const Strategy& s) noexcept {
-  return placement_of(s.schedule, s.pp) == StagePlacement::folded;
-}
-bool is_two_way(const Strategy& s) noexcept {
-  return placement_of(s.schedule, s.pp) == StagePlacement::two_way;
-}
-
-/// One stage of a split that the strategy states: the others share what the stated ones leave.
-void add_stated_stage(const CompiledMemory& c, const Strategy& s, std::int64_t stage, StageLayers& result) noexcept {
-  const std::int64_t left = c.layers - s.first_stage_layers - s.last_stage_layers;
-  const std::int64_t others = s.pp - (s.first_stage_layers > 0 ? 1 : 0) - (s.last_stage_layers > 0 ? 1 : 0);
-  const std::int64_t each = others > 0 ? left / others : 0;
-  const std::int64_t first = s.first_stage_layers > 0 ? s.first_stage_layers : each;
-  const std::int64_t from = stage == 0 ? 0 : first + (stage - 1) * each;
-  const bool rest = stage == s.pp - 1;
-  add_layers(c, from, rest ? c.layers : stage == 0 ? first : from + each, result);
-}
-
-/// Layers that divide go round the stages chunk by chunk. Others go in one part a stage.
-StageLayers layers_of_stage(const CompiledMemory& c, const Strategy& s, std::int64_t stage) noexcept {
-  StageLayers result{c};
-  const std::int64_t stages = s.pp;
-  if (is_folded(s)) {
-    const std::int64_t chunks = chunks_of(s.schedule, s.vpp);
-    for (std::int64_t i = 0; i < chunks; ++i) {  // down the ranks and up again
-      add_part(c, chunks * stages, i % 2 == 0 ? i * stages + stage : (i + 1) * stages - 1 - stage, result);
-    }
-  } else if (is_two_way(s)) {
-    for (const std::int64_t held : {stage, stages - 1 - stage}) {
-      if (states_stages(s)) {
-        add_stated_stage(c, s, held, result);
-      } else {
-        add_part(c, stages, held, result);
-      }
-    }
-  } else if (states_stages(s)) {
-    add_stated_stage(c, s, stage, result);
-  } else if (divides(c, stages * s.vpp)) {
-    for (std::int64_t i = 0; i < s.vpp; ++i) {
-      add_part(c, stages * s.vpp, i * stages + stage, result);
-    }
-  } else {
-    add_part(c, stages, stage, result);
-  }
-  return result;
-}
-
 /// Who holds the head also holds the prediction modules' layers.
-void add_prediction_layers(const CompiledMemory& c, StageLayers& result) noexcept {
+void add_prediction_layers(const CompiledMemory& c, HeldLayers& result) noexcept {
   result.layers += c.mtp;
   result.of_kind[c.mtp_kind] += c.mtp;
 }
@@ -120,7 +35,7 @@ Ends ends_of_stage(const Strategy& s, std::int64_t stage) noexcept {
 
 StageParameters parameters_of_stage(const CompiledMemory& c,
                                     const MemoryTable& t,
-                                    const StageLayers& own,
+                                    const HeldLayers& own,
                                     const Ends& ends) noexcept {
   StageParameters p;
   for (std::size_t k = 0; k < c.kinds.size(); ++k) {
@@ -239,11 +154,11 @@ double stage_buffers(const CompiledMemory& c,
 
 void fill_activations(const CompiledMemory& c,
                       const MemoryTable& t,
-                      const StageLayers& own,
+                      const HeldLayers& own,
                       const Strategy& s,
                       const Ends& ends,
                       double micro_batches,
-                      StageMemory& m) noexcept {
+                      StageHolding& h) noexcept {
   const bool full = s.recompute == Recompute::full;
   // Of two ways a micro-batch crosses one of the two stages that a rank holds.
   const double share = is_two_way(s) ? 0.5 : 1.0;
@@ -257,21 +172,21 @@ void fill_activations(const CompiledMemory& c,
       pass += share * own.of_kind[k] * t.kinds[k].activations;
     }
   }
-  const double kept = m.in_flight * pass;
+  const double kept = h.in_flight * pass;
   double stays = kept;
   const bool offloaded = c.options.offload_activations || (full && c.options.offload_checkpoints);
   if (offloaded && units > 0.0) {
     stays = std::min(kept, 2.0 * pass / units);  // the one in use and the one on its way
-    m.host.activations = Bytes{kept - stays};
-    m.host.per_pass = m.host.activations / std::max(1.0, m.in_flight);
+    h.host.activations = Bytes{kept - stays};
+    h.host.per_pass = h.host.activations / std::max(1.0, h.in_flight);
   }
   // The mask of the dropout behind the embedding (Korthikanti et al. 2022, section 4.3).
-  stays += ends.first && c.dropout ? m.in_flight * share * t.saved_input / c.element_bytes : 0.0;
-  stays += stage_buffers(c, t, s, ends, micro_batches, m.in_flight * share);
-  m.bytes[MemoryTerm::activations] = Bytes{stays};
+  stays += ends.first && c.dropout ? h.in_flight * share * t.saved_input / c.element_bytes : 0.0;
+  stays += stage_buffers(c, t, s, ends, micro_batches, h.in_flight * share);
+  h.activations = Bytes{stays};
 }
 
-double dummies_of_stage(const CompiledMemory& c, const MemoryTable& t, const StageLayers& own) noexcept {
+double dummies_of_stage(const CompiledMemory& c, const MemoryTable& t, const HeldLayers& own) noexcept {
   double sum = 0.0;
   std::uint64_t mixers = 0;
   std::uint64_t ffns = 0;
@@ -339,7 +254,7 @@ bool is_alone(const Strategy& s) noexcept {
 /// What full recomputation forms again at most: with the inputs kept it is never more than keeping all would be.
 double most_formed_again(const CompiledMemory& c,
                          const MemoryTable& t,
-                         const StageLayers& own,
+                         const HeldLayers& own,
                          const Blocks& blocks,
                          const Strategy& s,
                          double in_flight) noexcept {
@@ -350,26 +265,36 @@ double most_formed_again(const CompiledMemory& c,
   return in_flight * ((is_two_way(s) ? 0.5 : 1.0) * everything - blocks.number * t.saved_input);
 }
 
-Workspaces workspaces_of_stage(const CompiledMemory& c,
-                               const MemoryTable& t,
-                               const Strategy& s,
-                               const StageLayers& own,
-                               const StageMemory& m,
-                               bool last) noexcept {
-  Workspaces w;
+/// What the backward pass of a layer takes at most, with what it forms again.
+double layer_workspace(const CompiledMemory& c,
+                       const MemoryTable& t,
+                       const Strategy& s,
+                       const HeldLayers& own,
+                       double in_flight) noexcept {
   const bool full = s.recompute == Recompute::full;
   const Blocks blocks = full ? blocks_of_stage(s, (is_two_way(s) ? 0.5 : 1.0) * own.layers) : Blocks{};
-  const double most = full ? most_formed_again(c, t, own, blocks, s, m.in_flight) : 0.0;
+  const double most = full ? most_formed_again(c, t, own, blocks, s, in_flight) : 0.0;
+  double workspace = 0.0;
   for (std::size_t k = 0; k < c.kinds.size(); ++k) {
     if (own.of_kind[k] > 0.0) {
       const double again = t.kinds[k].formed_again;
-      w.layer = std::max(w.layer, t.kinds[k].workspace + (full ? std::min(blocks.length * again, most) : again));
+      workspace = std::max(workspace, t.kinds[k].workspace + (full ? std::min(blocks.length * again, most) : again));
     }
   }
-  w.loss = last ? t.loss : 0.0;
-  w.kept = documented_buffers(c, s, m.parameters);
+  return workspace;
+}
+
+Workspaces workspaces_of_stage(const CompiledMemory& c,
+                               const MemoryTable& t,
+                               const Strategy& s,
+                               const StageParameters& p,
+                               const StageHolding& h) noexcept {
+  Workspaces w;
+  w.layer = h.workspace;
+  w.loss = h.loss;
+  w.kept = documented_buffers(c, s, p);
   if (s.zero >= 3 && (!is_alone(s) || c.options.offload_parameters)) {
-    add_gathers(c, t, s, m.parameters, last, w);
+    add_gathers(c, t, s, p, h.last, w);
   }
   return w;
 }
@@ -430,9 +355,7 @@ void fill_peak(const CompiledMemory& c, const Workspaces& w, bool late, StageMem
 /// passes, so that the allocator holds both: what is returned is held beside the peak.
 Bytes fill_update(
     const CompiledMemory& c, const Strategy& s, const Workspaces& w, Bytes gradients, StageMemory& m) noexcept {
-  const bool away = c.options.offload_optimizer || c.options.offload_parameters;
-  const double bytes = c.stack.update.bytes + (s.zero < 3 ? c.stack.update.flat : 0.0);
-  const Bytes update{away ? 0.0 : bytes * m.parameters.updated};
+  const Bytes update{update_bytes_of(c, s) * m.parameters.updated};
   const Bytes passes = m.bytes[MemoryTerm::activations] + m.bytes[MemoryTerm::workspace] - c.stack.fixed +
                        m.bytes[MemoryTerm::logits] + m.bytes[MemoryTerm::gather_buffers] - Bytes{w.kept};
   if (update + gradients <= passes + m.bytes[MemoryTerm::gradients]) {
@@ -461,24 +384,43 @@ void page_out(const CompiledMemory& c, StageMemory& m) noexcept {
 
 }  // namespace
 
+StageHolding stage_holding(const CompiledMemory& c,
+                           const MemoryTable& t,
+                           const Strategy& s,
+                           double micro_batches,
+                           std::int64_t stage) noexcept {
+  StageHolding h;
+  const Ends ends = ends_of_stage(s, stage);
+  HeldLayers own = layers_of_stage(c, s, stage);
+  if (ends.last) {
+    add_prediction_layers(c, own);
+  }
+  h.last = ends.last;
+  h.layers = own.layers;
+  h.parameters = parameters_of_stage(c, t, own, ends);
+  h.in_flight = micro_batches_in_flight(s, real(stage), micro_batches);
+  fill_activations(c, t, own, s, ends, micro_batches, h);
+  h.dummies = Bytes{dummies_of_stage(c, t, own)};
+  h.workspace = layer_workspace(c, t, s, own, h.in_flight);
+  h.loss = ends.last ? t.loss : 0.0;
+  h.outside = outside_of(c, s);
+  return h;
+}
+
 StageMemory stage_memory(const CompiledMemory& c,
                          const MemoryTable& t,
                          const Strategy& s,
                          double micro_batches,
-                         std::int64_t stage) noexcept {
+                         const StageHolding& h) noexcept {
   StageMemory m;
-  const Ends ends = ends_of_stage(s, stage);
-  StageLayers own = layers_of_stage(c, s, stage);
-  if (ends.last) {
-    add_prediction_layers(c, own);
-  }
-  m.layers = own.layers;
-  m.parameters = parameters_of_stage(c, t, own, ends);
-  m.in_flight = micro_batches_in_flight(s, real(stage), micro_batches);
+  m.layers = h.layers;
+  m.parameters = h.parameters;
+  m.in_flight = h.in_flight;
+  m.host = h.host;
   fill_states(c, s, m);
-  fill_activations(c, t, own, s, ends, micro_batches, m);
-  m.bytes[MemoryTerm::dummy_gradients] = Bytes{dummies_of_stage(c, t, own)};
-  const Workspaces w = workspaces_of_stage(c, t, s, own, m, ends.last);
+  m.bytes[MemoryTerm::activations] = h.activations;
+  m.bytes[MemoryTerm::dummy_gradients] = h.dummies;
+  const Workspaces w = workspaces_of_stage(c, t, s, m.parameters, h);
   // Gradients that do not exist yet at the only micro-batch's loss leave the layers' backward as the other candidate.
   Bytes given_back{};
   const Bytes gradients = m.bytes[MemoryTerm::gradients];
@@ -486,108 +428,18 @@ StageMemory stage_memory(const CompiledMemory& c,
   m.wanted_slack = wanted_slack(c, s, m, given_back);
   m.wanted_slack += fill_update(c, s, w, gradients, m);
   // Near the limit the allocator gives back: it never holds more than the device has left.
-  const Bytes outside = outside_of(c, s);
-  m.bytes[MemoryTerm::framework] = outside;
+  m.bytes[MemoryTerm::framework] = h.outside;
   page_out(c, m);
-  m.bytes[MemoryTerm::fragmentation] = std::max(Bytes{}, std::min(m.wanted_slack, c.capacity - m.live() - outside));
+  m.bytes[MemoryTerm::fragmentation] = std::max(Bytes{}, std::min(m.wanted_slack, c.capacity - m.live() - h.outside));
   return m;
 }
 
-namespace {
-
-/// Of pipelines whose stages follow one another, the layer that a stage begins with, of its first chunk.
-std::int64_t first_layer_of(const CompiledMemory& c, const Strategy& s, std::int64_t stage) noexcept {
-  if (states_stages(s)) {
-    const std::int64_t others = s.pp - (s.first_stage_layers > 0 ? 1 : 0) - (s.last_stage_layers > 0 ? 1 : 0);
-    const std::int64_t each = others > 0 ? (c.layers - s.first_stage_layers - s.last_stage_layers) / others : 0;
-    const std::int64_t first = s.first_stage_layers > 0 ? s.first_stage_layers : each;
-    return first + (stage - 1) * each;
-  }
-  const std::int64_t whole = std::int64_t{s.pp} * s.vpp;
-  const std::int64_t parts = divides(c, whole) ? whole : s.pp;
-  if (divides(c, parts)) {
-    const std::int64_t shift = c.layers % parts == 0 ? 0 : 1;
-    return stage * ((c.layers + 2 * shift) / parts) - shift;
-  }
-  return stage * (c.layers / parts) + std::min(stage, c.layers % parts);
-}
-
-/// Of such a pipeline, the next stage between the ends that may hold other layers than `stage`, or the last one.
-std::int64_t next_unlike(const CompiledMemory& c, const Strategy& s, std::int64_t stage) noexcept {
-  if (first_layer_of(c, s, stage) < c.uniform_from) {
-    return stage + 1;
-  }
-  const std::int64_t last = s.pp - 1;
-  const bool even = states_stages(s) || divides(c, std::int64_t{s.pp} * s.vpp) || divides(c, s.pp);
-  const std::int64_t fewer = even ? last : c.layers % s.pp;  // from this one on stages have a layer less
-  return std::max(stage + 1, fewer > stage ? std::min(fewer, last) : last);
-}
-
-/// What is held of a stage's memory where nothing limits it is at most that of the fullest one, whose interval widens
-/// it by the software's width at least, but for frozen weights.
-Bytes least_upper_end(const StageMemory& m, const MemoryStack& software) noexcept {
-  constexpr double rounding = 1.0 - 1e-12;
-  return rounding * (m.frozen > Bytes{} ? 1.0 : std::min(1.0 + software.interval, beyond_printed)) * m.wanted();
-}
-
-}  // namespace
-
-FullestStage fullest_stage(
-    const CompiledMemory& c, const MemoryTable& t, const Strategy& s, double micro_batches, Bytes room) noexcept {
-  FullestStage best;
-  const auto look = [&](std::int64_t stage) {
-    const StageMemory m = stage_memory(c, t, s, micro_batches, stage);
-    // Stages that the device's limit makes alike differ in what they would hold without it.
-    if (stage == 0 || m.wanted() > best.memory.wanted()) {
-      best.memory = m;
-      best.stage = static_cast<std::int32_t>(stage);
-    }
-    if (stage == 0 || m.host.total() > best.host.total()) {
-      best.host = m.host;
-    }
-  };
-  const auto is_beyond = [&] {
-    const Bytes least = room < any_room ? least_upper_end(best.memory, c.stack) : Bytes{};
-    best.at_least = least > room ? least : Bytes{};
-    return least > room;
-  };
-  look(0);
-  if (is_beyond()) {
-    return best;
-  }
-  // The number in flight never rises along a pipeline of one stage after another: of stages between the ends with the
-  // same layers the first holds the largest.
-  const bool falling = placement_of(s.schedule, s.pp) == StagePlacement::looped;
-  StageLayers looked{c};
-  for (std::int64_t stage = 1; stage < s.pp; stage = falling ? next_unlike(c, s, stage) : stage + 1) {
-    if (falling && stage + 1 < s.pp) {
-      const StageLayers own = layers_of_stage(c, s, stage);
-      if (stage > 1 && std::equal(own.of_kind.begin(), own.of_kind.begin() + c.kinds.size(), looked.of_kind.begin())) {
-        continue;
-      }
-      looked = own;
-    }
-    look(stage);
-    if (is_beyond()) {
-      break;
-    }
-  }
-  return best;
-}
-
-Interval<Bytes> device_interval(const StageMemory& memory, const MemoryStack& software) noexcept {
-  const Bytes live = memory.live();
-  const Bytes outside = memory.bytes[MemoryTerm::framework];
-  const auto printed = [&](Bytes slack) {
-    return software.measured == MemoryKind::live       ? live
-           : software.measured == MemoryKind::reserved ? live + slack
-                                                       : live + slack + outside;
-  };
-  const Bytes held = printed(memory.bytes[MemoryTerm::fragmentation]);
-  const Bytes wanted = printed(memory.wanted_slack);
-  const double width = 1.0 + software.interval;
-  return {held / width + (memory.device() - held) / beyond_printed, memory.device(),
-          memory.frozen + width * (wanted - memory.frozen) + beyond_printed * (memory.wanted() - wanted)};
+StageMemory stage_memory(const CompiledMemory& c,
+                         const MemoryTable& t,
+                         const Strategy& s,
+                         double micro_batches,
+                         std::int64_t stage) noexcept {
+  return stage_memory(c, t, s, micro_batches, stage_holding(c, t, s, micro_batches, stage));
 }
 
 }  // namespace headroom

@@ -102,14 +102,15 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key, const Layer
       pass->ep -= gain * std::min(r.stack.ep_overlap * pass->ep, compute(*pass));
     }
   }
-  // Shared experts on a stream of their own: a pass's exchanges run beside their products, which hide nothing else.
+  // Shared experts on a stream of their own: a pass's exchanges run beside their products, which hide nothing else. Left
+  // out, products leave the exchanges as they are with them, and take none of the other compute.
   Seconds taken{};
-  if (r.experts.shared_beside && on(Term::gemm)) {
+  if (r.experts.shared_beside) {
     const Seconds forward = std::min(t.forward.ep, products.shared_forward);
     const Seconds backward = std::min(t.backward.ep, products.shared_backward);
     t.forward.ep -= gain * forward;
     t.backward.ep -= gain * backward;
-    taken = forward + backward;
+    taken = on(Term::gemm) ? forward + backward : Seconds{};
   }
   if (key.overlap_experts) {
     // A weight gradient that is not put off is done before the exchange that follows it begins.

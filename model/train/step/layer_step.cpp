@@ -493,12 +493,21 @@ LayerTimes LayerPricer::layer(const Block& block,
                               const JobGroups& groups,
                               ExpertDispatcher dispatcher,
                               const LayerProducts& products) const {
+  const LayerOps ops = ops_of(block, key.tp);
+  return whole_layer(bare_layer(block, ops, key, groups, dispatcher, products), block, ops, key, products);
+}
+
+LayerTimes LayerPricer::bare_layer(const Block& block,
+                                   const LayerOps& ops,
+                                   const LayerKey& key,
+                                   const JobGroups& groups,
+                                   ExpertDispatcher dispatcher,
+                                   const LayerProducts& products) const {
   const StepRecipe& r = recipe_;
   Sizes z = sizes_of(block, key);
   z.dispatcher = dispatcher;
   z.ranks = groups_of(key, groups);
   z.products = &products;
-  const LayerOps ops = layer_ops(r.architecture, block, LayerForm::training, z.t);
   LayerTimes t = products.all;
   t.dispatcher = dispatcher;
   double reductions = 0.0;
@@ -529,6 +538,18 @@ LayerTimes LayerPricer::layer(const Block& block,
   add_reduction(t, reductions, z, groups);
   leave_to_exchanges(t, key);
   drop(t, r.without);
+  return t;
+}
+
+LayerTimes LayerPricer::whole_layer(const LayerTimes& bare,
+                                    const Block& block,
+                                    const LayerOps& ops,
+                                    const LayerKey& key,
+                                    const LayerProducts& products) const noexcept {
+  Sizes z = sizes_of(block, key);
+  z.dispatcher = bare.dispatcher;
+  z.products = &products;
+  LayerTimes t = bare;
   hide_exchanges(t, key, products);
   if (on(Term::recompute)) {
     add_recompute(t, ops, z);

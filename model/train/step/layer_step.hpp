@@ -101,6 +101,23 @@ class LayerPricer {
                                  const JobGroups& groups,
                                  ExpertDispatcher dispatcher,
                                  const LayerProducts& products) const;
+  /// In two parts: kernels and collectives of a layer as they are, then what hides, what is formed again and what waits
+  /// for the host. Keys that differ in recomputation and in what exchanges run beside share the first. `ops`: those of
+  /// the block over the key's tensor ranks.
+  [[nodiscard]] LayerTimes bare_layer(const Block& block,
+                                      const LayerOps& ops,
+                                      const LayerKey& key,
+                                      const JobGroups& groups,
+                                      ExpertDispatcher dispatcher,
+                                      const LayerProducts& products) const;
+  [[nodiscard]] LayerTimes whole_layer(const LayerTimes& bare,
+                                       const Block& block,
+                                       const LayerOps& ops,
+                                       const LayerKey& key,
+                                       const LayerProducts& products) const noexcept;
+  [[nodiscard]] LayerOps ops_of(const Block& block, double tensor_ranks) const noexcept {
+    return layer_ops(recipe_.architecture, block, LayerForm::training, tensor_ranks);
+  }
   /// The search for their tiles is most of the work on a layer.
   [[nodiscard]] LayerProducts products(const Block& block, const LayerKey& key) const;
   /// Where the key's ranks fall among the job's.

@@ -65,8 +65,4 @@ void StepModel::add_stragglers(StepTime& t) const noexcept {
   }
 }
 
-double StepModel::fitted_stragglers() const noexcept {
-  return pricer_.recipe().physics.straggler * std::log2(std::max(1.0, real(groups_->ranks()) / straggler_free));
-}
-
 }  // namespace headroom

@@ -81,4 +81,13 @@ struct StepTable {
   Seconds passes{};  ///< of the pipeline, simulated for one strategy (step_trace.hpp); 0: by closed form
 };
 
+/// What the groups of a strategy's ranks take, whatever its schedule and the split of its layers.
+struct StepTraffic {
+  Seconds gather{}, scatter{};  ///< of sharded layers, one each
+  Seconds reduction{};          ///< gradients and weights over data ranks, once a step
+  Seconds broadcasts{};         ///< of it, of weights that ranks have updated
+  Seconds last{};               ///< of it, of the last bucket, where there are buckets
+  Seconds send{};               ///< one activation to the next stage
+};
+
 }  // namespace headroom

@@ -100,6 +100,7 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   embedding_ = ends.embedding;
   head_ = ends.head;
   board_wait_ = board_wait(r.device, r.physics, real(groups_->ranks()));
+  fitted_stragglers_ = r.physics.straggler * std::log2(std::max(1.0, real(groups_->ranks()) / straggler_free));
 }
 
 /// ZeRO 3 gathers a layer's weights before each pass and scatters its gradients; ZeRO 2 scatters alone (Rajbhandari et
@@ -119,11 +120,19 @@ void StepModel::for_each_sharded(const StepTable& table, const Strategy& s, cons
   reduce_gradients(r, table.experts, Collective::reduce_scatter, p.trained_experts, visit);
 }
 
-void StepModel::shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+StepTraffic StepModel::traffic(const StepTable& table, const Strategy& s) const noexcept {
   const StepRecipe& r = pricer_.recipe();
+  StepTraffic traffic;
   for_each_sharded(table, s, [&](const GroupCollectives* group, Collective collective, double bytes) {
-    (collective == Collective::all_gather ? t.gather : t.scatter) += reached(group, collective, bytes, r);
+    (collective == Collective::all_gather ? traffic.gather : traffic.scatter) += reached(group, collective, bytes, r);
   });
+  if (on(Term::dp_comm)) {
+    add_reduction(table, s, traffic);
+  }
+  if (s.pp > 1 && on(Term::pp_comm)) {
+    traffic.send = reached(table.stages, Collective::send_recv, table.boundary, r);
+  }
+  return traffic;
 }
 
 /// Micro-batches whose exchanges hide beside another's compute: where the schedule overlaps passes all but the ramps,
@@ -133,7 +142,10 @@ double StepModel::paired(const Strategy& s, double micro_batches) noexcept {
 }
 
 /// Fills the terms of the slowest stage, of the pipeline around it, and of what ZeRO 2 and 3 add to each layer.
-void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+void StepModel::add_pipeline(const StepTable& table,
+                             const Strategy& s,
+                             const StepTraffic& traffic,
+                             StepTime& t) const noexcept {
   const StepRecipe& r = pricer_.recipe();
   const LayerTimes& l = table.layer;
   const Seconds accumulation = t.micro_batches > 1.0 ? l.accumulation : Seconds{};
@@ -195,7 +207,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
     t.time[Term::bubble] = bubble(table, s, t);
   }
   if (on(Term::pp_comm)) {
-    t.send = reached(table.stages, Collective::send_recv, table.boundary, r);
+    t.send = traffic.send;
     t.time[Term::pp_comm] = 2.0 * ((stages - 1.0) + m * s.vpp * r.stack.p2p_exposed) * t.send;
   }
 }
@@ -278,33 +290,37 @@ void StepModel::for_each_reduced(const StepTable& table, const Strategy& s, cons
   }
 }
 
-void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+void StepModel::add_reduction(const StepTable& table, const Strategy& s, StepTraffic& t) const noexcept {
   const StepRecipe& r = pricer_.recipe();
-  if (!on(Term::dp_comm)) {
-    return;
-  }
   // Nothing of the last bucket hides: its gradients are ready when the backward pass is over. Nor do weights that ranks
   // broadcast once they have updated them.
-  Seconds last{}, broadcasts{};
   for_each_reduced(table, s, [&](const GroupCollectives* group, Collective collective, double bytes, double times) {
     const double bucket = r.options.bucket.raw();
     if (bucket <= 0.0 || bytes <= bucket) {
       const Seconds once = reached(group, collective, bytes, r);
       t.reduction += times * once;
-      broadcasts += collective == Collective::broadcast ? times * once : Seconds{};
-      last = std::max(last, bucket > 0.0 ? once : Seconds{});
+      t.broadcasts += collective == Collective::broadcast ? times * once : Seconds{};
+      t.last = std::max(t.last, bucket > 0.0 ? once : Seconds{});
       return;
     }
     const double full = std::ceil(bytes / bucket) - 1.0;
     const Seconds each = reached(group, collective, bucket, r);
     const Seconds rest = reached(group, collective, bytes - full * bucket, r);
     t.reduction += times * (full * each + rest);
-    broadcasts += collective == Collective::broadcast ? times * (full * each + rest) : Seconds{};
-    last = std::max(last, rest);
+    t.broadcasts += collective == Collective::broadcast ? times * (full * each + rest) : Seconds{};
+    t.last = std::max(t.last, rest);
   });
-  const Seconds beside = t.reduction - broadcasts;
-  t.hidden = std::min(
-      {r.stack.dp_overlap * beside, hiding_room * layers_ / s.pp * t.layer, std::max(Seconds{}, beside - last)});
+}
+
+void StepModel::add_data_parallel(const Strategy& s, const StepTraffic& traffic, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  if (!on(Term::dp_comm)) {
+    return;
+  }
+  t.reduction = traffic.reduction;
+  const Seconds beside = t.reduction - traffic.broadcasts;
+  t.hidden = std::min({r.stack.dp_overlap * beside, hiding_room * layers_ / s.pp * t.layer,
+                       std::max(Seconds{}, beside - traffic.last)});
   t.time[Term::dp_comm] += t.reduction - t.hidden + r.physics.overlap_slowdown * t.hidden;
 }
 
@@ -426,11 +442,20 @@ StepTime StepModel::time(const StepTable& table,
                          const Strategy& s,
                          double global_batch,
                          const HostMemory& host) const noexcept {
+  return time(table, s, global_batch, host, traffic(table, s));
+}
+
+StepTime StepModel::time(const StepTable& table,
+                         const Strategy& s,
+                         double global_batch,
+                         const HostMemory& host,
+                         const StepTraffic& traffic) const noexcept {
   StepTime t;
   t.micro_batches = global_batch / (static_cast<double>(s.dp) * s.micro_batch);
-  shard_layers(table, s, t);
-  add_pipeline(table, s, t);
-  add_data_parallel(table, s, t);
+  t.gather = traffic.gather;
+  t.scatter = traffic.scatter;
+  add_pipeline(table, s, traffic, t);
+  add_data_parallel(s, traffic, t);
   add_optimizer(table, s, host.updated > 0.0, t);
   add_offload(table, host, t);
   add_reads(s, t);

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 namespace headroom {
@@ -76,6 +77,13 @@ class StepModel {
                               const Strategy& strategy,
                               double global_batch,
                               const HostMemory& host = {}) const noexcept;
+  /// The same where the traffic is known.
+  [[nodiscard]] StepTime time(const StepTable& table,
+                              const Strategy& strategy,
+                              double global_batch,
+                              const HostMemory& host,
+                              const StepTraffic& traffic) const noexcept;
+  [[nodiscard]] StepTraffic traffic(const StepTable& table, const Strategy& strategy) const noexcept;
 
   /// Bytes that a rank sends in a step for data parallelism: what time() prices as its collectives, each as many as a
   /// ring sends (bytes_per_rank()).
@@ -96,8 +104,14 @@ class StepModel {
   /// ZeRO stage and split of the layers: every stage's mean share of layers and head, nothing exposed, no bubble.
   [[nodiscard]] Seconds least_time(const StepTable& table, std::int64_t stages, double micro_batches) const noexcept;
 
+  /// What all tables share that give a rank as many tokens, columns and experts.
+  struct RankProducts {
+    std::vector<LayerProducts> layers;  ///< of each kind
+    HeadTimes head;                     ///< of all passes through it, with what joins prediction modules to it
+  };
+  [[nodiscard]] std::shared_ptr<const RankProducts> products(const LayerKey& key) const;
   /// A table without its groups, and the groups into a table: many strategies share the one and not the other.
-  [[nodiscard]] StepTable tabulate_layers(const LayerKey& key) const;
+  [[nodiscard]] StepTable tabulate_layers(const LayerKey& key, const RankProducts& products) const;
   void regroup(const LayerKey& key, StepTable& table) const;
 
   [[nodiscard]] const LayerPricer& pricer() const noexcept { return pricer_; }
@@ -122,13 +136,22 @@ class StepModel {
     BlockParameters parameters;
     LoraParameters adapters;
   };
-  /// What all tables share that give a rank as many tokens, columns and experts.
-  struct RankProducts {
-    std::vector<LayerProducts> layers;  ///< of each kind
-    HeadTimes head;                     ///< of all passes through it, with what joins prediction modules to it
+  /// A layer key, packed, with the strides, for the order decides them.
+  using CacheKey = std::array<std::uint64_t, 5>;
+  struct CacheHash {
+    [[nodiscard]] std::size_t operator()(const CacheKey& key) const noexcept;
   };
-  [[nodiscard]] std::shared_ptr<const RankProducts> products_of(const LayerKey& key) const;
-  [[nodiscard]] LayerTimes priced_mean(const LayerKey& key, const RankProducts& products) const;
+  /// Layers before what hides, what is formed again and what waits: of each dispatcher each kind.
+  using BareLayers = std::vector<LayerTimes>;
+  [[nodiscard]] static CacheKey cache_key(const LayerKey& key, const RankGroups& ranks) noexcept;
+  [[nodiscard]] LayerTimes priced_mean(const LayerKey& key,
+                                       const RankGroups& ranks,
+                                       const RankProducts& products) const;
+  [[nodiscard]] std::shared_ptr<const BareLayers> bare_layers(const LayerKey& key,
+                                                              const RankGroups& ranks,
+                                                              const RankProducts& products,
+                                                              const std::vector<LayerOps>& ops) const;
+  [[nodiscard]] std::shared_ptr<const std::vector<LayerOps>> ops_of(std::uint16_t tensor_ranks) const;
   [[nodiscard]] LayerTimes mean_layer(const LayerKey& key, const RankGroups& ranks, const RankProducts& products) const;
   void add_parameters(const LayerKey& key, StepTable& table) const noexcept;
   void set_groups(const LayerKey& key, const RankGroups& ranks, StepTable& table) const;
@@ -137,16 +160,16 @@ class StepModel {
   void for_each_reduced(const StepTable& table, const Strategy& s, const Visit& visit) const noexcept;
   template <class Visit>
   void for_each_sharded(const StepTable& table, const Strategy& s, const Visit& visit) const noexcept;
-  void add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
-  void shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
-  void add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
+  void add_reduction(const StepTable& table, const Strategy& s, StepTraffic& traffic) const noexcept;
+  void add_data_parallel(const Strategy& s, const StepTraffic& traffic, StepTime& t) const noexcept;
+  void add_pipeline(const StepTable& table, const Strategy& s, const StepTraffic& traffic, StepTime& t) const noexcept;
   void add_optimizer(const StepTable& table, const Strategy& s, bool on_host, StepTime& t) const noexcept;
   void add_offload(const StepTable& table, const HostMemory& host, StepTime& t) const noexcept;
   void add_reads(const Strategy& s, StepTime& t) const noexcept;
   void add_stragglers(StepTime& t) const noexcept;
   [[nodiscard]] Seconds dispatch(const Strategy& s, const StepTime& t) const noexcept;
   /// Of the step, where no spread of the ranks is stated.
-  [[nodiscard]] double fitted_stragglers() const noexcept;
+  [[nodiscard]] double fitted_stragglers() const noexcept { return fitted_stragglers_; }
   void add_data(const Strategy& s, double global_batch, StepTime& t) const noexcept;
   [[nodiscard]] static double paired(const Strategy& s, double micro_batches) noexcept;
   [[nodiscard]] bool on(Term term) const noexcept { return !pricer_.recipe().without.has(term); }
@@ -158,9 +181,12 @@ class StepModel {
   double heads_ = 1.0;                   ///< and their passes through the head
   double embedding_ = 0.0, head_ = 0.0;  ///< parameters of the ends
   double board_wait_ = 0.0;              ///< what boards of the SKU's own spread add to compute
+  double fitted_stragglers_ = 0.0;
   mutable std::mutex mutex_;
-  using CacheKey = std::array<std::int64_t, 14>;  ///< with the strides, for the order decides them
-  mutable std::map<CacheKey, LayerTimes> cache_;
+  mutable std::unordered_map<CacheKey, LayerTimes, CacheHash> cache_;
+  mutable std::unordered_map<CacheKey, std::shared_ptr<const BareLayers>, CacheHash> bare_;
+  mutable std::map<std::uint16_t, std::shared_ptr<const std::vector<LayerOps>>>
+      ops_;  ///< of each kind, by tensor ranks
   mutable std::map<std::array<std::uint16_t, 5>, std::shared_ptr<const RankProducts>> products_;
 };
 
