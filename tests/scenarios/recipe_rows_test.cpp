@@ -207,8 +207,8 @@ TEST_CASE("a row of experts that states nothing of its layout takes the fastest,
   CHECK(std::any_of(layouts.begin(), layouts.end(), [](const RunConfiguration& r) { return r.ep == 1; }));
   CHECK(leaves_layout_open(run));
   const double open = step_of(run);
-  run.tp = run.pp = run.cp = run.ep = 1;
-  run.dp = 8;
+  run.tp = run.pp = run.cp = 1;
+  run.dp = run.ep = 8;  // 20 billion parameters and their states on eight of 80 GB
   CHECK(open <= step_of(run) * (1.0 + 1e-12));
   RunConfiguration stated = adapters(8, 16);
   stated.experts = 32;
