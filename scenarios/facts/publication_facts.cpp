@@ -22,11 +22,13 @@ std::vector<PublicationFact> read_embedded_facts() {
 }
 
 bool holds_for(const PublicationFact& fact, const PublishedRow& row) {
-  const auto& precisions = fact.precisions;
+  const auto holds = [](const std::vector<std::string>& values, std::string_view value) {
+    return values.empty() || std::find(values.begin(), values.end(), value) != values.end();
+  };
   const bool named = fact.rows.empty() || std::any_of(fact.rows.begin(), fact.rows.end(),
                                                       [&](const std::string& name) { return names_row(name, row.id); });
   return named && fact.publication == row.publication && (fact.gpu.empty() || fact.gpu == row.gpu) &&
-         (precisions.empty() || std::find(precisions.begin(), precisions.end(), row.precision) != precisions.end());
+         holds(fact.precisions, row.precision) && holds(fact.models, row.model);
 }
 
 }  // namespace
@@ -45,6 +47,7 @@ std::vector<PublicationFact> read_publication_facts(const ConfigValue& document)
     fact.publication = entry.text("publication");
     fact.gpu = entry.maybe_text("gpu").value_or("");
     fact.precisions = entry.texts("precisions");
+    fact.models = entry.texts("models");
     fact.rows = entry.texts("rows");
     for (const std::string& option : entry.texts("options")) {
       const std::size_t equals = option.find('=');

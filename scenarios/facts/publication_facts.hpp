@@ -17,6 +17,7 @@ struct PublicationFact {
   std::string publication;              ///< the rows' column `source`
   std::string gpu;                      ///< the rows' column `gpu`; empty: any
   std::vector<std::string> precisions;  ///< the rows' column `precision`; none: any
+  std::vector<std::string> models;      ///< the rows' column `model`; none: any
   std::vector<std::string> rows;  ///< ids without their last part, the metric; one that ends in '*' is a start of ids
   std::map<std::string, std::string, std::less<>> options;
   std::string why, source;
@@ -31,9 +32,9 @@ struct PublicationFact {
 /// it.
 [[nodiscard]] bool names_row(std::string_view name, std::string_view id) noexcept;
 
-/// What a fact asks of a row: its columns `source`, `gpu`, `precision` and `id`.
+/// What a fact asks of a row: its columns `source`, `gpu`, `precision`, `id` and `model`.
 struct PublishedRow {
-  std::string_view publication, gpu, precision, id;
+  std::string_view publication, gpu, precision, id, model{};
 };
 
 /// Adds to a row's options what `facts` say of it, the first fact that knows an option. What the row states itself

@@ -4,12 +4,12 @@
 #include <headroom/core/real_text.hpp>
 #include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/model/workload/model_data.hpp>
+#include <headroom/scenarios/facts/run_length.hpp>
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/network_spelling.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace headroom {
 namespace {
@@ -43,23 +43,6 @@ struct Batch {
     batch.samples = each / batch.calls;
   }
   return batch;
-}
-
-/// Between two published batches along logarithms; the nearest beyond them. 0: none is published.
-[[nodiscard]] double samples_to_target(const std::map<double, double>& published, double batch) {
-  if (published.empty()) {
-    return 0.0;
-  }
-  const auto above = published.lower_bound(batch);
-  if (above == published.begin()) {
-    return above->second;
-  }
-  const auto below = std::prev(above);
-  if (above == published.end()) {
-    return below->second;
-  }
-  const double share = std::log(batch / below->first) / std::log(above->first / below->first);
-  return below->second * std::pow(above->second / below->second, share);
 }
 
 /// "PyTorch NGC 20.06" as the framework and its release.
@@ -163,7 +146,7 @@ std::vector<NetworkRowCall> NetworkRowModel::training_calls(const RunRow& row,
   call.tokens = spelling->trained.tokens;
   call.evaluations = spelling->evaluations;
   call.batches = {batch.samples};
-  call.converges = samples_to_target(spelling->trained.converges, batch.samples * batch.calls * call.gpus);
+  call.converges = at_batch(spelling->trained.converges, batch.samples * batch.calls * call.gpus);
   CallSetting& setting = call.setting;
   setting.training = true;
   setting.format = call_format(*precision);

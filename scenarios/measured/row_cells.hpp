@@ -33,6 +33,7 @@ struct RowPrediction {
   std::string assumed{};               ///< what filled blank cells from a table of publications; empty: nothing
   std::optional<StepRegime> regime{};  ///< of a training row with a time or rate
   bool of_network = false;             ///< of a serving row: a call of a network that is no language model
+  bool recurrent = false;              ///< of a training row: its network has recurrent layers
 };
 
 /// Answers for a row that we cannot predict, and for one whose cells cannot be true, with the reason.

@@ -89,6 +89,18 @@ std::map<std::string, std::string, std::less<>> parse_options(std::string_view t
   return options;
 }
 
+/// Blank cells that a publication states beside its table: options "cell.COLUMN".
+void fill_cells(RunConfiguration& run) {
+  for (const TextColumn& column : text_columns) {
+    std::string& cell = run.*column.field;
+    cell = cell.empty() ? std::string{option(run, "cell." + std::string{column.name})} : cell;
+  }
+  for (const IntegerColumn& column : integer_columns) {
+    std::optional<std::int64_t>& cell = run.*column.field;
+    cell = cell ? cell : option_count(run, "cell." + std::string{column.name});
+  }
+}
+
 /// The sequences of a step of which a row states in their place how many micro-batches a rank accumulates.
 void complete_batch(RunConfiguration& run) {
   constexpr std::int64_t most = 1'000'000;  // no run has as many of any, and the product of three is a whole number
@@ -196,7 +208,9 @@ class RunRowReader::Rows {
     row.run.options = parse_options(text("options"));
     row.serving.options = row.run.options;
     if (form_ == RowForm::training) {
-      add_facts(publication_facts(), {row.source, row.run.gpu, row.run.precision, row.id}, row.run.options);
+      add_facts(publication_facts(), {row.source, row.run.gpu, row.run.precision, row.id, row.run.model},
+                row.run.options);
+      fill_cells(row.run);
       complete_batch(row.run);
     }
     row.table = form_ == RowForm::serving ? table_of(row) : 1;

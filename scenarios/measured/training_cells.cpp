@@ -5,6 +5,7 @@
 #include <headroom/scenarios/measured/training_cells.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace headroom {
@@ -39,8 +40,7 @@ bool leaves_layout_open(const RunConfiguration& run) {
   if (!run.cp) {
     layout.emplace_back("cp");
   }
-  return run.arch != "moe" && run.experts.value_or(0) < 2 && run.gpus.value_or(0) <= most_gpus &&
-         missing_training_cells(run) == layout;
+  return run.gpus.value_or(0) <= most_gpus && missing_training_cells(run) == layout;
 }
 
 std::vector<RunConfiguration> possible_layouts(const RunConfiguration& run, bool stages) {
@@ -56,11 +56,19 @@ std::vector<RunConfiguration> possible_layouts(const RunConfiguration& run, bool
         if (gpus % ranks != 0 || filled(run.global_batch) % (gpus / ranks) != 0) {
           continue;
         }
-        RunConfiguration& layout = layouts.emplace_back(run);
+        RunConfiguration layout = run;
         layout.tp = tp;
         layout.cp = cp;
         layout.pp = pp;
         layout.dp = gpus / ranks;
+        // Experts are dealt over a host's ranks at most, where the row does not say.
+        const std::int64_t most_ep = run.experts.value_or(0) > 1 && !run.ep ? host : 1;
+        for (std::int64_t ep = 1; ep <= most_ep; ep *= 2) {
+          layout.ep = run.ep ? run.ep : ep;
+          if (most_ep == 1 || (gpus / pp % ep == 0 && filled(run.experts) % ep == 0)) {
+            layouts.push_back(layout);
+          }
+        }
       }
     }
   }
@@ -85,6 +93,19 @@ std::optional<RunConfiguration> without_axis(const RunConfiguration& run, BlankA
     case BlankAxis::experts: blank.usual_experts = run.experts.value_or(0) > 1; break;
   }
   return blank == run ? std::nullopt : std::optional{blank};
+}
+
+std::optional<Schedule> schedule_of(const RunConfiguration& run) {
+  // AMD-AGI/Primus @ fd1eeabb, docs_deprecated/tech_blogs/primus_pipeline/primus_pipeline.md: its table of schedules.
+  constexpr std::array<std::array<std::string_view, 2>, 4> others{
+      {{"1f1b-interleaved", "1f1b"}, {"zero-bubble", "zb-h1"}, {"zbv", "zb-v"}, {"zbv-formatted", "zb-v"}}};
+  std::string_view stated = option(run, "schedule");
+  for (const auto& [other, ours] : others) {
+    stated = stated == other ? ours : stated;
+  }
+  const auto* const known = std::find(schedule_names.begin(), schedule_names.end(), stated);
+  return known == schedule_names.end() ? std::nullopt
+                                       : std::optional{static_cast<Schedule>(known - schedule_names.begin())};
 }
 
 std::string impossible_cell(const RunConfiguration& run) {
@@ -175,8 +196,8 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
     s.shard_ranks = static_cast<std::uint16_t>(std::min<std::int64_t>(node, std::int64_t{s.dp} * s.cp));
   }
   s.cp_form = defaults.cp_form;
-  const auto* const schedule = std::find(schedule_names.begin(), schedule_names.end(), option(run, "schedule"));
-  s.schedule = schedule == schedule_names.end() ? s.schedule : static_cast<Schedule>(schedule - schedule_names.begin());
+  s.schedule = schedule_of(run).value_or(s.schedule);
+  s.vpp = model_of(s.schedule).takes_chunks() ? s.vpp : std::uint16_t{1};  // a schedule's own chunks are no choice
   s.overlap_experts = model_of(s.schedule).overlaps_passes && s.ep > 1;
   s.first_stage_layers =
       static_cast<std::uint8_t>(std::min<std::int64_t>(255, option_count(run, "first_stage_layers").value_or(0)));
@@ -242,7 +263,8 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
     o.fused_loss = fused == "1";
   }
   o.vocab_multiple = option_count(run, "vocab_multiple").value_or(defaults.vocab_multiple);
-  o.compiled = option(run, "compile") == "1";
+  // Transformer Engine's op fuser joins norms, casts, activations and products of an MLP as a compiler does.
+  o.compiled = option(run, "compile") == "1" || option(run, "op_fuser") == "1";
   o.row_scales = option(run, "float8") == "rowwise";
   o.async_tp = cuts_tensor_traffic(run);
   o.overlapped = option(run, "overlap") != "none";

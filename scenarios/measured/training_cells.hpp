@@ -18,11 +18,11 @@ namespace headroom {
 /// Blank cells that a scorable row must have (docs/design.md, section 6).
 [[nodiscard]] std::vector<std::string_view> missing_training_cells(const RunConfiguration& run);
 
-/// Whether a row of a dense network on up to 128 GPUs states nothing of its layout, or of it the context ranks alone:
-/// dp, tp, pp and, if blank, cp are all it lacks.
+/// Whether a row on up to 128 GPUs states nothing of its layout, or of it the context ranks alone: dp, tp, pp and, if
+/// blank, cp are all it lacks. Where experts are is no cell that a row must have.
 [[nodiscard]] bool leaves_layout_open(const RunConfiguration& run);
-/// The row with each layout in powers of two: tp to 8 and a host's GPUs, cp and pp to 4, replicas that divide the
-/// batch. Without `stages` pp is 1 and cp goes to 8.
+/// The row with each layout in powers of two: tp, and of networks with experts ep unless stated, to 8 and a host's
+/// GPUs, cp and pp to 4, replicas that divide the batch. Without `stages` pp is 1 and cp goes to 8.
 [[nodiscard]] std::vector<RunConfiguration> possible_layouts(const RunConfiguration& run, bool stages);
 
 /// Axes of the step that the row leaves blank, whatever its software does about them.
@@ -31,6 +31,9 @@ namespace headroom {
 /// The row with the axis left blank; nullopt where it states none. Whether a row states how its experts run, its
 /// software's recipes know (TrainingRowModel::closed_axes).
 [[nodiscard]] std::optional<RunConfiguration> without_axis(const RunConfiguration& run, BlankAxis axis);
+
+/// The schedule that a row states, in its own words or in those of Primus; nullopt when nobody knows it here.
+[[nodiscard]] std::optional<Schedule> schedule_of(const RunConfiguration& run);
 
 /// The first cell whose number is impossible for any network or layout, for print; empty when none is.
 [[nodiscard]] std::string impossible_cell(const RunConfiguration& run);

@@ -42,7 +42,8 @@ struct ScoredRow {
 
 /// 1 for times, -1 for rates: turns the sign of a relative error into that of a time.
 [[nodiscard]] constexpr double time_sign(std::string_view metric) noexcept {
-  return metric == "step_time_s" || metric.find("_ms") != std::string_view::npos ? 1.0 : -1.0;
+  return metric == "step_time_s" || metric == "time_to_train_s" || metric.find("_ms") != std::string_view::npos ? 1.0
+                                                                                                                : -1.0;
 }
 
 }  // namespace headroom

@@ -10,6 +10,7 @@
 #include <headroom/scenarios/measured/words/slice_row.hpp>
 #include <headroom/scenarios/measured/words/workload_row.hpp>
 #include <headroom/scenarios/post_training/post_train_row.hpp>
+#include <headroom/scenarios/validation/ratio_rows.hpp>
 #include <headroom/scenarios/validation/row_marks.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
@@ -124,6 +125,10 @@ class RowModels {
       }
       return answer;
     }
+    if (only_ratios(row)) {
+      return predict_ratio(file.rows, row,
+                           [&](const RunRow& r) { return training_->predict(r.run, r.metric, r.unit); });
+    }
     return file.form == RowForm::serving ? serving_->predict(row)
            : networks_->trains(row.run)  ? networks_->predict(row)
                                          : training_->predict(row.run, row.metric, row.unit);
@@ -201,6 +206,9 @@ ScoredRow scored(const RunFile& file, const RunRow& row, const ValidationScope& 
   if (result.prediction.of_network) {
     std::erase_if(result.groups, [](const std::string& group) { return group.starts_with("family="); });
     result.groups.emplace_back("family=networks");
+  }
+  if (result.prediction.recurrent) {
+    result.groups.emplace_back("class=hybrids, counted above too");
   }
   if (result.prediction.regime) {
     result.groups.push_back("regime=" +
@@ -280,15 +288,16 @@ Validation validate(std::span<const RunText> texts,
   RowModels models{sources, without};
   Books books;
   Diagnostics diagnostics;
-  for (const RunText& text : texts) {
-    const std::unique_ptr<std::istream> stream = text.open();
-    RunRowReader reader{*stream, text.file, diagnostics};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::unique_ptr<std::istream> stream = texts[i].open();
+    RunRowReader reader{*stream, texts[i].file, diagnostics};
     while (const std::optional<RunRow> row = reader.next()) {
       if (!passes_all(scope.filters, reader.head(), *row)) {
         continue;
       }
-      const ScoredRow result =
-          scored(reader.head(), *row, scope, [&](const RunFile& f, const RunRow& r) { return models.predict(f, r); });
+      const ScoredRow result = scored(reader.head(), *row, scope, [&](const RunFile& file, const RunRow& r) {
+        return models.predict(only_ratios(r) && i < heads.size() ? heads[i] : file, r);
+      });
       books.add(result, share_of(reader.head(), *row, scope));
       each(result);
     }
@@ -303,9 +312,14 @@ std::vector<RunFile> checked_heads(std::span<const RunText> texts) {
   for (const RunText& text : texts) {
     const std::unique_ptr<std::istream> stream = text.open();
     RunRowReader reader{*stream, text.file, diagnostics};
-    while (reader.next()) {
+    std::vector<RunRow> compared;  // rows that are predicted beside others of their file
+    while (std::optional<RunRow> row = reader.next()) {
+      if (only_ratios(*row)) {
+        compared.push_back(std::move(*row));
+      }
     }
     heads.push_back(reader.head());
+    heads.back().rows = std::move(compared);
   }
   diagnostics.throw_if_any();
   return heads;

@@ -47,7 +47,8 @@ using RowPredictor = std::function<RowPrediction(const RunFile&, const RunRow&)>
                                   const ValidationScope& scope,
                                   const RowPredictor& predictor);
 
-/// Name, form and header of each text, without rows. Throws ConfigError with the problems of all rows, so that nothing
+/// Name, form and header of each text, of its rows those alone whose ratios are predicted (ratio_rows.hpp). Throws
+/// ConfigError with the problems of all rows, so that nothing
 /// is predicted from a file that is refused.
 [[nodiscard]] std::vector<RunFile> checked_heads(std::span<const RunText> texts);
 

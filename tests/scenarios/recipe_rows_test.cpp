@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rows leave to their software's recipes: layouts of adapters, checkpoints beside stages, scales of 8-bit casts.
+#include <headroom/scenarios/facts/run_length.hpp>
 #include <headroom/scenarios/measured/training_cells.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 
@@ -8,6 +9,8 @@
 #include "run_rows.hpp"
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -159,4 +162,92 @@ TEST_CASE("a row may say how many micro-batches a rank accumulates in the place 
   CHECK_FALSE(batch_of(job + "2,,8192,fp8,accumulation=few,step_time_s,1,s\n").has_value());
   CHECK_FALSE(batch_of(job + "2,,8192,fp8,accumulation=9000000000000,step_time_s,1,s\n").has_value());
   CHECK_FALSE(batch_of(job + ",,8192,fp8,accumulation=8,step_time_s,1,s\n").has_value());
+}
+
+TEST_CASE("a run to its target takes its steps and, of evaluations, forward passes of whole batches") {
+  // 3,187 samples in steps of 8; round(3,187 / 384) = 8 evaluations less the first 3, each of 22 batches of 8.
+  const std::map<std::string, std::string, std::less<>> options{{"samples_to_train", "8:3187 16:4051"},
+                                                                {"evaluate_every", "384"},
+                                                                {"evaluation_samples", "173"},
+                                                                {"first_evaluations_skipped", "8:3 16:4"}};
+  const std::optional<RunLength> length = run_length_of(options, 8.0);
+  REQUIRE(length);
+  CHECK(length->steps(8.0, 2.0) == doctest::Approx(3187.0 / 8.0 + 5.0 * 22.0 / 2.0));
+  CHECK(at_batch(numbers_by_batch("8:100 32:400"), 16.0) == doctest::Approx(200.0));
+  CHECK(at_batch(numbers_by_batch("8:100 32:400"), 4.0) == 100.0);
+  CHECK(at_batch(numbers_by_batch("8:100 32:400"), 64.0) == 400.0);
+  CHECK(numbers_by_batch("8:100 32").empty());
+  CHECK(numbers_by_batch("8:-1").empty());
+  CHECK_FALSE(run_length_of({{"evaluate_every", "384"}}, 8.0));
+  CHECK(run_length_of({{"samples_to_train", "8:800"}}, 8.0)->steps(8.0, 3.0) == doctest::Approx(100.0));
+
+  static TrainingRowModel model{test::run_sources()};
+  RunConfiguration run = adapters(8, 8);
+  run.tp = 4;
+  run.dp = 2;
+  run.pp = run.cp = 1;
+  CHECK(model.predict(run, "time_to_train_s", "s").why.find("how many samples the run takes") != std::string::npos);
+  run.options.insert(options.begin(), options.end());
+  const RowPrediction whole = model.predict(run, "time_to_train_s", "s");
+  REQUIRE_MESSAGE(whole.status == RowStatus::ok, whole.why);
+  // Of frozen weights a forward pass is half of a step's passes.
+  CHECK(whole.predicted == doctest::Approx((3187.0 / 8.0 + 55.0) * step_of(run)));
+  CHECK(whole.high / whole.predicted > model.predict(run, "step_time_s", "s").high / step_of(run));
+  CHECK(step_error("time_to_train_s", 2.0, 1.0) > 0.0);
+}
+
+TEST_CASE("a row of experts that states nothing of its layout takes the fastest, its experts dealt too") {
+  RunConfiguration run = adapters(8, 16);
+  run.options.erase("method");
+  run.model = "gpt-oss-20b";
+  run.arch = "moe";
+  run.experts = 32;
+  const std::vector<RunConfiguration> layouts = possible_layouts(run, false);
+  CHECK(std::any_of(layouts.begin(), layouts.end(), [](const RunConfiguration& r) { return r.ep == 8; }));
+  CHECK(std::any_of(layouts.begin(), layouts.end(), [](const RunConfiguration& r) { return r.ep == 1; }));
+  CHECK(leaves_layout_open(run));
+  const double open = step_of(run);
+  run.tp = run.pp = run.cp = 1;
+  run.dp = run.ep = 8;  // 20 billion parameters and their states on eight of 80 GB
+  CHECK(open <= step_of(run) * (1.0 + 1e-12));
+  RunConfiguration stated = adapters(8, 16);
+  stated.experts = 32;
+  stated.ep = 4;
+  for (const RunConfiguration& layout : possible_layouts(stated, false)) {
+    CHECK(layout.ep == 4);
+  }
+}
+
+TEST_CASE("a row says its schedule in Primus's words too, and one that nobody knows here is not answered") {
+  RunConfiguration run = adapters(8, 8);
+  run.options = {{"schedule", "zbv-formatted"}};
+  run.vpp = 2;
+  CHECK(schedule_of(run) == Schedule::zb_v);
+  CHECK(strategy_of(run, {}).vpp == 1);  // its two chunks are its own
+  run.options["schedule"] = "1f1b-interleaved";
+  CHECK(schedule_of(run) == Schedule::one_f_one_b);
+  CHECK(strategy_of(run, {}).vpp == 2);
+  run.options["schedule"] = "v-half";
+  CHECK_FALSE(schedule_of(run));
+  static TrainingRowModel model{test::run_sources()};
+  run.dp = 1;
+  run.tp = run.cp = 1;
+  run.pp = 8;
+  CHECK(model.predict(run, "step_time_s", "s").why == "schedule 'v-half' is none that is known here");
+}
+
+TEST_CASE("Transformer Engine's op fuser joins passes as a compiler does") {
+  RunConfiguration run = adapters(8, 8);
+  run.tp = 4;
+  run.dp = 2;
+  run.pp = run.cp = 1;
+  const double apart = step_of(run);
+  run.options["op_fuser"] = "0";
+  CHECK(step_of(run) == apart);
+  run.options["op_fuser"] = "1";
+  const double joined = step_of(run);
+  CHECK(joined < apart);
+  run.options.erase("op_fuser");
+  run.options["compile"] = "1";
+  CHECK(step_of(run) == joined);
 }

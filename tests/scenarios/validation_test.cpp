@@ -3,6 +3,7 @@
 #include <headroom/scenarios/facts/publication_facts.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/budget.hpp>
+#include <headroom/scenarios/validation/ratio_rows.hpp>
 #include <headroom/scenarios/validation/row_marks.hpp>
 
 #include <doctest/doctest.h>
@@ -175,6 +176,55 @@ TEST_CASE("facts hold for the precisions that they name, and the first that know
   CHECK(told("fp8", "b.step").at("cuda_graphs") == "1");
   CHECK(told("fp8", "a-1.step").at("cuda_graphs") == "0");
   CHECK(told("fp8", "a-1.step").at("tp_comm_overlap") == "1");
+}
+
+TEST_CASE("a fact holds for the networks that it names, and fills the cells that it names where they are blank") {
+  const std::vector<PublicationFact> facts = read_publication_facts(
+      parse_toml("schema = 1\n[[fact]]\npublication = \"P\"\nmodels = [\"m\"]\noptions = [\"cuda_graphs=0\"]\n"
+                 "why = \"w\"\nsource = \"s\"\n",
+                 "facts.toml"));
+  std::map<std::string, std::string, std::less<>> options;
+  add_facts(facts, {"P", "A", "fp8", "a.step", "other"}, options);
+  CHECK(options.empty());
+  add_facts(facts, {"P", "A", "fp8", "a.step", "m"}, options);
+  CHECK(options.at("cuda_graphs") == "0");
+  const RunFile file =
+      runs(row({.precision = "", .micro_batch = "", .options = "cell.precision=fp8;cell.micro_batch=2"}) +
+           row({.options = "cell.precision=fp8;cell.micro_batch=2"}));
+  CHECK(file.rows[0].run.precision == "fp8");
+  CHECK(file.rows[0].run.micro_batch == 2);
+  CHECK(file.rows[1].run.precision == "bf16");
+  CHECK(file.rows[1].run.micro_batch == 1);
+}
+
+TEST_CASE("where only ratios of a table are predicted its other rows tell the level, the row's own value does not") {
+  const RunFile file = runs(row({.id = "a", .options = "ratios=1", .value = "10"}) +
+                            row({.id = "b", .options = "ratios=1", .value = "40"}) +
+                            row({.id = "c", .options = "ratios=1", .value = "1e6", .notes = "CHECK"}) +
+                            row({.id = "d", .value = "1e6"}) + row({.id = "e", .source = "T", .options = "ratios=1"}));
+  const auto by_itself = [](const RunRow& r) {
+    RowPrediction answer;
+    answer.status = r.id == "z" ? RowStatus::unsupported : RowStatus::ok;
+    answer.predicted = r.id == "a" ? 1.0 : 2.0;
+    answer.low = 0.5 * answer.predicted;
+    answer.high = 2.0 * answer.predicted;
+    answer.fastest = 0.1;
+    return answer;
+  };
+  CHECK(only_ratios(file.rows[0]));
+  CHECK_FALSE(only_ratios(file.rows[3]));
+  // b is predicted twice as slow as a and measured at 40: a is 20, whatever it measured.
+  const RowPrediction a = predict_ratio(file.rows, file.rows[0], by_itself);
+  REQUIRE(a.status == RowStatus::ok);
+  CHECK(a.predicted == doctest::Approx(20.0));
+  CHECK(a.low == doctest::Approx(10.0));
+  CHECK(a.high == doctest::Approx(40.0));
+  CHECK(a.fastest == 0.0);
+  CHECK_FALSE(a.assumed.empty());
+  CHECK(predict_ratio(file.rows, file.rows[1], by_itself).predicted == doctest::Approx(20.0));
+  const RowPrediction alone = predict_ratio(file.rows, file.rows[4], by_itself);
+  CHECK(alone.status == RowStatus::unsupported);
+  CHECK(alone.why.find("no other run of it is answered") != std::string::npos);
 }
 
 TEST_CASE("boards whose kernels take longer alone take as much longer in the parts of a step that run them") {
