@@ -47,8 +47,7 @@ double launched_seconds(const Replica& replica,
   if (mix.chunks <= 0.0) {
     return 0.0;
   }
-  const double kernels =
-      mix.tokens() <= graphs ? replica.layers() * piecewise_launches : replica.prompt_launches().kernels;
+  const double kernels = mix.tokens() <= graphs ? replica.prompt_launches().pieces : replica.prompt_launches().kernels;
   return (replica.takes_turns(mix) ? 2.0 : 1.0) * kernels / plain_layer_launches * stack.prompt_layer.raw();
 }
 

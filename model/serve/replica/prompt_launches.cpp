@@ -81,6 +81,20 @@ Launched of_feed_forward(const Architecture& arch, const Block& block) noexcept 
 
 }  // namespace
 
+double pieces_launches(const Architecture& arch, const Block& block) noexcept {
+  switch (block.mixer) {
+    case Mixer::none: return 1.0;
+    case Mixer::attention: return piecewise_launches;
+    // and the up-projection of keys and values with two copies of the keys' halves; scores of an indexer and its cache
+    case Mixer::mla: return piecewise_launches + 3.0 + (arch.mla.value_or(Mla{}).index_heads > 0 ? 8.0 : 0.0);
+    // all but the norm, the projections and the gated norm
+    default: {
+      const Launched l = of_recurrence(block.mixer);
+      return 1.0 + l.kernels - l.products - 2.0;
+    }
+  }
+}
+
 double layer_launches(const Architecture& arch, const Block& block, const LayerLaunches& also) noexcept {
   double kernels = 0.0;
   for (const Launched& part : {of_mixer(arch, block), of_feed_forward(arch, block)}) {
@@ -92,9 +106,10 @@ double layer_launches(const Architecture& arch, const Block& block, const LayerL
 }
 
 PromptLaunches prompt_launches_of(const Architecture& arch, const LayerLaunches& also) noexcept {
-  PromptLaunches all{0.0, arch.mla.has_value()};
+  PromptLaunches all{0.0, 0.0, arch.mla.has_value()};
   for (const CountedBlock& counted : distinct_blocks(arch)) {
     all.kernels += real(counted.layers) * layer_launches(arch, counted.block, also);
+    all.pieces += real(counted.layers) * pieces_launches(arch, counted.block);
   }
   return all;
 }
