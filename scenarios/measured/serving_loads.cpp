@@ -118,6 +118,14 @@ std::int64_t ClientLoad::repeats(const PublishedLoads& loads) const noexcept {
   return random() ? std::clamp<std::int64_t>(loads.requests / requests, 1, loads.repeats) : 1;
 }
 
+std::optional<double> fresh_prompts(const ServingConfiguration& run) {
+  const std::optional<double> distinct = row_number(run, "distinct_prompts");
+  if (!distinct || !run.concurrency) {
+    return distinct;
+  }
+  return std::max(0.0, *distinct - row_number(run, "warmups_per_client").value_or(0.0) * *run.concurrency);
+}
+
 std::optional<ClientLoad> client_load(
     const ServingConfiguration& run, double isl, double osl, const PublishedLoads& loads, std::string& why) {
   ClientLoad load;
@@ -161,7 +169,9 @@ std::optional<ClientLoad> client_load(
       law->low = *ratio / mean_of_nominal(run);
     }
   }
-  load.distinct = load.kind == ClientKind::closed ? count(run, "distinct_prompts").value_or(0) : 0;
+  if (const std::optional<double> fresh = fresh_prompts(run); fresh && load.kind == ClientKind::closed) {
+    load.fresh = std::llround(*fresh);
+  }
   for (const std::string& problem : problems(load.prompt, "prompt")) {
     why = problem;
     return std::nullopt;
@@ -186,8 +196,7 @@ RequestLoad requests_of(const ClientLoad& load, std::uint64_t seed) {
   traffic.output = load.output;
   if (load.kind == ClientKind::closed) {
     RequestLoad closed = closed_load(traffic, load.clients, load.requests, seed);
-    for (std::size_t i = static_cast<std::size_t>(load.distinct); load.distinct > 0 && i < closed.requests.size();
-         ++i) {
+    for (std::size_t i = static_cast<std::size_t>(load.fresh); load.fresh >= 0 && i < closed.requests.size(); ++i) {
       closed.requests[i].cached_tokens = closed.requests[i].prompt_tokens - 1;
     }
     return closed;

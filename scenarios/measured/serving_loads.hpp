@@ -51,10 +51,15 @@ struct ClientLoad {
   std::int64_t clients = 0;   ///< clients of a closed loop
   std::int64_t requests = 1;  ///< total number of requests
   LengthLaw prompt, output;
-  std::int64_t distinct = 0;                   ///< prompts that are sent again and again; 0: all are new
+  /// The first prompts, of which nobody sent one before; those behind them are found in the cache. -1: all are new.
+  std::int64_t fresh = -1;
   [[nodiscard]] bool random() const noexcept;  ///< whether the result depends on the seed
   [[nodiscard]] std::int64_t repeats(const PublishedLoads& loads) const noexcept;
 };
+
+/// Prompts of a closed loop that are sent for the first time: of `distinct_prompts` those that the clients'
+/// `warmups_per_client` did not send before the run; nullopt: all of them.
+[[nodiscard]] std::optional<double> fresh_prompts(const ServingConfiguration& run);
 
 /// Load of a row with mean lengths `isl` and `osl` in tokens; nullopt, with the reason in `why`, when something was not
 /// published.

@@ -122,7 +122,7 @@ std::string key_of(const SimulatedQuestion& q) {
   return q.engine() + "/" + std::to_string(q.placed.replicas) + "/" + std::to_string(static_cast<int>(q.load.kind)) +
          "/" + std::to_string(q.load.rate) + "/" + std::to_string(q.load.clients) + "/" +
          std::to_string(q.load.requests) + "/" + text_of(q.load.prompt) + "/" + text_of(q.load.output) + "/" +
-         std::to_string(q.load.distinct) + "/" + text_of(q.client) + limits_text(q) +
+         std::to_string(q.load.fresh) + "/" + text_of(q.client) + limits_text(q) +
          (q.prefill != nullptr ? "/" + std::to_string(q.prefill->placed.replicas) + " x " + q.prefill->engine() : "");
 }
 

@@ -57,11 +57,10 @@ std::string of_no_pool(RowPool pool, bool named, ServingMetric metric, std::stri
                    (pool == RowPool::prefill ? "prefilling one" : "decoding one");
 }
 
-/// Share of a closed loop's prompts that were sent before: of `waves` c requests with D distinct prompts all but D
-/// find theirs.
+/// Share of a closed loop's prompts that were sent before: of `waves` c requests all but the fresh ones find theirs.
 double found_again(const ServingConfiguration& run, double waves) {
-  const std::optional<double> distinct = row_number(run, "distinct_prompts");
-  return distinct && run.concurrency ? std::max(0.0, 1.0 - *distinct / (waves * *run.concurrency)) : 0.0;
+  const std::optional<double> fresh = fresh_prompts(run);
+  return fresh && run.concurrency ? std::max(0.0, 1.0 - *fresh / (waves * *run.concurrency)) : 0.0;
 }
 
 /// Why a metric has no closed form under a load; empty when it has one.
@@ -198,7 +197,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
     std::string why;
     const std::optional<ClientLoad> sent =
         client_load(run, q.load.isl, q.load.osl, published_loads(places_.data()), why);
-    q.load.in_step = q.load.prompts_first && q.load.groups == 1.0 && sent && !sent->random();
+    q.load.in_step = q.load.groups == 1.0 && sent && !sent->random();
   }
   return q;
 }
