@@ -51,6 +51,7 @@ constexpr std::array number_facts{
     NumberFact{sent_requests, 1.0, 1e9},
     NumberFact{launched_places, 1.0, 1e9},
     NumberFact{"beams", 1.0, 64.0},
+    NumberFact{"top_p", 0.0, 1.0},
     NumberFact{"draft_tokens", 1.0, 64.0},
     NumberFact{"verified_tokens", 1.0, 1024.0},
     NumberFact{"prompt_tokens", 1.0, 1e7},
