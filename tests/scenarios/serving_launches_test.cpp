@@ -405,34 +405,6 @@ TEST_CASE("a set that has to last longer, and answers of several beams over one 
   CHECK(four > 0.25 * one);  // their prompt is computed once
 }
 
-TEST_CASE("clients that sample with top-p wait for a sort of the vocabulary, by releases that sort it") {
-  ServingRowModel model{sources()};
-  RunRow r = row();
-  r.metric = "tpot_ms_mean";
-  r.serving.engine = "vLLM";
-  const auto token = [&](std::string_view version, const char* top_p) {
-    r.serving.engine_version = std::string{version};
-    r.serving.options["top_p"] = top_p;
-    const RowPrediction p = model.predict(r);
-    REQUIRE(p.status == RowStatus::ok);
-    return p.predicted;
-  };
-  // eight rows of 128,256 logits, some hundred bytes each, at 3.35 TB/s
-  const double sorted = token("0.11.0", "0.95") - token("0.11.0", "1");
-  CHECK(sorted > 0.05);
-  CHECK(sorted < 0.3);
-  CHECK(token("0.19.0", "0.95") == token("0.19.0", "1"));
-}
-
-TEST_CASE("ML.ENERGY's client samples with top-p, those of other publications are not known to") {
-  const PublishedLaunches& launches = published_launches(sources().data);
-  RunRow r = row();
-  r.serving.engine = "vLLM";
-  CHECK_FALSE(launched(r, launches).run.options.contains("top_p"));
-  r.source = "ML.ENERGY benchmark 3.0";
-  CHECK(launched(r, launches).run.options.at("top_p") == "0.95");
-}
-
 TEST_CASE("GB300 of MLPerf v5.1 ran that round's TensorRT-LLM, whatever CUDA its container had, which is told") {
   RunRow r = row();
   r.source = "MLPerf Inference v5.1";
