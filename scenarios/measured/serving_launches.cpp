@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view sent_requests = "sent_requests";
 /// Places in the engine by those files, where the row repeats its clients as its batch limit.
 constexpr std::string_view launched_places = "launched_places";
+constexpr std::string_view launched_version = "launched_version";
 
 /// A fact that is a number; the name is that of the row's option or cell.
 struct NumberFact {
@@ -52,6 +53,7 @@ constexpr std::array number_facts{
     NumberFact{sent_requests, 1.0, 1e9},
     NumberFact{launched_places, 1.0, 1e9},
     NumberFact{"beams", 1.0, 64.0},
+    NumberFact{"top_p", 0.0, 1.0},
     NumberFact{"draft_tokens", 1.0, 64.0},
     NumberFact{"verified_tokens", 1.0, 1024.0},
     NumberFact{"prompt_tokens", 1.0, 1e7},
@@ -75,8 +77,9 @@ constexpr std::array number_facts{
     NumberFact{"decode_workers", 1.0, 4096.0},
     NumberFact{"power_cap_w", 1.0, 1e4},
 };
-constexpr std::array<std::string_view, 8> text_facts{"all_to_all",  "kv_cache",     "lengths",      "engine_version",
-                                                     "speculative", "draft_method", "quantization", "scheduler"};
+constexpr std::array<std::string_view, 9> text_facts{"all_to_all",     "kv_cache",       "lengths",
+                                                     "engine_version", launched_version, "speculative",
+                                                     "draft_method",   "quantization",   "scheduler"};
 
 std::optional<std::array<std::int64_t, 2>> read_row_bounds(ConfigTable& table, std::string_view key) {
   if (!table.has(key)) {
@@ -238,6 +241,10 @@ std::string fact_of(ServingConfiguration& run, const std::string& key, const std
   if (key == launched_places) {
     run.max_batch = static_cast<std::int64_t>(whole_real(value).value_or(1.0));
     return "max_num_seqs " + value;
+  }
+  if (key == launched_version) {
+    const std::string before = std::exchange(run.engine_version, value);
+    return before == value ? std::string{} : "engine_version " + value + " in place of the row's " + quoted(before);
   }
   if (key != sent_requests) {
     return fill(run, key, value) ? key + " " + value : std::string{};

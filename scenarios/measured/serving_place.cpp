@@ -221,21 +221,22 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
                                                      std::string_view version,
                                                      const ServingLayout& layout,
                                                      const ReplicaFormats& formats,
-                                                     bool gathers) {
+                                                     const RowKernels& run) {
   EngineKernels curves = engine_kernels(stack, iteration_physics(sources_.data), version);
-  if (gathers) {
+  curves.filter_bytes = run.filters ? stack.time.filter : 0.0;
+  if (run.gathers) {
     curves.all_to_all.clear();
   }
   // Identifies the network by its address, because networks from columns have no id.
-  const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" + stack.id +
-                          "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
-                          std::to_string(layout.ep) + "/" + std::to_string(layout.redundant) +
-                          (layout.balanced ? "b" : "") + (layout.cut_experts ? "c" : "") +
-                          (layout.two_batches ? "t" : "") + std::to_string(layout.prompt_graphs) + "/" +
-                          std::string{name_of(formats.weights)} + "/" + std::string{name_of(formats.activations)} +
-                          "/" + std::string{name_of(formats.cache)} + "/" +
-                          (formats.kernels == WeightKernels::gptq ? "q" : "") + std::to_string(curves.families.size()) +
-                          "/" + std::to_string(curves.all_to_all.size()) + "/" + std::to_string(curves.shared_beside);
+  const std::string key =
+      std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" + stack.id + "/" +
+      std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" + std::to_string(layout.ep) + "/" +
+      std::to_string(layout.redundant) + (layout.balanced ? "b" : "") + (layout.cut_experts ? "c" : "") +
+      (layout.two_batches ? "t" : "") + std::to_string(layout.prompt_graphs) + "/" +
+      std::string{name_of(formats.weights)} + "/" + std::string{name_of(formats.activations)} + "/" +
+      std::string{name_of(formats.cache)} + "/" + (formats.kernels == WeightKernels::gptq ? "q" : "") +
+      (run.filters ? "f" : "") + std::to_string(curves.families.size()) + "/" +
+      std::to_string(curves.all_to_all.size()) + "/" + std::to_string(curves.shared_beside);
   auto [at, fresh] = kernels_.try_emplace(key);
   if (fresh) {
     try {
@@ -321,9 +322,10 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   p.replicas = gpus / p.layout.gpus();
   const bool by_gptq =
       row_option(run, "quantization") == weight_kernel_names[static_cast<std::size_t>(WeightKernels::gptq)];
-  const Kernels& kernels_here = kernels(
-      *p.arch, device, *p.stack, run.engine_version, p.layout,
-      {*weights, activations_of(run, *weights), *cache, by_gptq ? WeightKernels::gptq : WeightKernels::fused}, gathers);
+  const Kernels& kernels_here =
+      kernels(*p.arch, device, *p.stack, run.engine_version, p.layout,
+              {*weights, activations_of(run, *weights), *cache, by_gptq ? WeightKernels::gptq : WeightKernels::fused},
+              {gathers, row_number(run, "top_p").value_or(1.0) < 1.0});
   if (!kernels_here.refused.empty()) {
     return refuse(kernels_here.refused);
   }

@@ -116,14 +116,18 @@ class ServingPlaces {
   const Architecture* architecture(const ServingConfiguration& run, bool windows);
   /// The SKU's reference node; nullptr for cards whose reference node lacks peer access, so that they get it.
   [[nodiscard]] const Node* usual_node(const Device& device) const;
-  /// `gathers`: tokens are gathered, whatever kernels of dispatch the engine has for such a layout.
+  /// What a row's launch and client change of its engine's kernels.
+  struct RowKernels {
+    bool gathers = false;  ///< tokens are gathered, whatever kernels of dispatch the engine has for such a layout
+    bool filters = false;  ///< requests sample with top-p
+  };
   const Kernels& kernels(const Architecture& arch,
                          const Device& device,
                          const ServingStack& stack,
                          std::string_view version,
                          const ServingLayout& layout,
                          const ReplicaFormats& formats,
-                         bool gathers);
+                         const RowKernels& run);
 
   const Sources& sources_;
   RowDevices devices_;

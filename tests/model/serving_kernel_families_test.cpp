@@ -122,6 +122,22 @@ TEST_CASE("experts scaled by blocks: what a release ran them on lengthens them a
   CHECK(seconds(wide, 1.5) == seconds(wide, 1.0));
 }
 
+TEST_CASE("rows that are filtered by top-p move the engine's bytes of every logit") {
+  const Architecture llama = model("llama3.1-8b");
+  const Device& device = catalog().device("h100-sxm-80gb");
+  const auto head = [&](double bytes, double queries) {
+    EngineKernels kernels{"vllm", {Routing::power_law, 1.2}};
+    kernels.filter_bytes = bytes;
+    IterationMix mix = decodes(64);
+    mix.queries = queries;
+    const Replica r{test::model_data(), llama, device, catalog().reference_node(device), kernels, {}, {}};
+    return r.terms(mix)[T::head];
+  };
+  // 64 rows of 128,256 logits at 3.35 TB/s, 400 bytes each: 0.98 ms; a draft of one token is a row more
+  CHECK(head(400.0, 1.0) - head(0.0, 1.0) == near(64.0 * 128256.0 * 400.0 / 3.35e12));
+  CHECK(head(400.0, 2.0) - head(0.0, 2.0) == near(128.0 * 128256.0 * 400.0 / 3.35e12));
+}
+
 TEST_CASE("kernels of TensorRT-LLM's generator are its own, whoever measured them") {
   CHECK(told(replica(model("deepseek-v3"), fp8, "b200-sxm-180gb", "trtllm", {8, 1, 1}), "vllm 0.24.0 trtllm-gen"));
   CHECK_FALSE(told(replica(model("deepseek-v3"), fp8, "h200-sxm-141gb", "trtllm", {8, 1, 1}), "experts: vllm"));

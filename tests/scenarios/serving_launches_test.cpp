@@ -413,6 +413,23 @@ TEST_CASE("a set that has to last longer, and answers of several beams over one 
   CHECK(four > 0.25 * one);  // their prompt is computed once
 }
 
+TEST_CASE("GB300 of MLPerf v5.1 ran that round's TensorRT-LLM, whatever CUDA its container had, which is told") {
+  RunRow r = row();
+  r.source = "MLPerf Inference v5.1";
+  r.serving.engine = "TensorRT-LLM (MLPerf harness)";
+  r.serving.engine_version = "TensorRT 10.13, CUDA 13.0";
+  r.serving.gpu = "GB300";
+  const auto stack = [&](const LaunchedRow& filled) {
+    return stack_of_release(serving_stacks(sources().data), filled.run.engine, filled.run.engine_version)->id;
+  };
+  const PublishedLaunches& launches = published_launches(sources().data);
+  const LaunchedRow filled = launched(r, launches);
+  CHECK(stack(filled) == "tensorrt-llm-mlperf-2025");
+  CHECK(filled.assumed.find("in place of the row's 'TensorRT 10.13, CUDA 13.0'") != std::string::npos);
+  r.source = "MLPerf Inference v6.0";
+  CHECK(stack(launched(r, launches)) == "tensorrt-llm-mlperf");
+}
+
 TEST_CASE("a range of mean prompts widens the interval by both of its ends") {
   ServingRowModel model{sources()};
   RunRow r = row();

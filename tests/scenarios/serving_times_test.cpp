@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times of serving plans and of measured rows: what they stay above, what they add up to, which rows are refused.
+#include <headroom/scenarios/measured/serving_launches.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/measured/serving_times.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
@@ -53,6 +54,30 @@ RowPrediction predicted(const ServingConfiguration& c,
 }
 
 }  // namespace
+
+TEST_CASE("clients that sample with top-p wait for a sort of the vocabulary, by releases that sort it") {
+  ServingConfiguration c = run();
+  const auto token = [&](const char* version, const char* top_p) {
+    c.engine_version = version;
+    c.options["top_p"] = top_p;
+    const RowPrediction p = predicted(c);
+    REQUIRE(p.status == RowStatus::ok);
+    return p.predicted;
+  };
+  // 16 rows of 128,256 logits, 400 bytes each, at 3.35 TB/s
+  CHECK(token("0.11.0", "0.95") - token("0.11.0", "1") == near(16 * 128256 * 400.0 / 3.35e9, 0.1));
+  CHECK(token("0.19.0", "0.95") == token("0.19.0", "1"));
+}
+
+TEST_CASE("ML.ENERGY's client samples with top-p, those of other publications are not known to") {
+  const PublishedLaunches& launches = published_launches(sources().data);
+  RunRow r;
+  r.serving = run();
+  r.source = "Dump of last year";
+  CHECK_FALSE(launched(r, launches).run.options.contains("top_p"));
+  r.source = "ML.ENERGY leaderboard 3.0";
+  CHECK(launched(r, launches).run.options.at("top_p") == "0.95");
+}
 
 TEST_CASE("a row that drafts by its network's own modules takes the acceptance that is published of them") {
   ServingConfiguration c = run();

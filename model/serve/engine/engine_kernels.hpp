@@ -35,6 +35,9 @@ struct EngineKernels {
   /// Generations on whose SKUs another engine's products, attention, experts and passes stand for this one's.
   std::vector<GenerationKernels> generations{};
   double shared_beside = 0.0;  ///< SharedExperts::most_tokens of the release
+  /// Bytes that the engine moves for each logit of a sampled row to filter it by top-p or top-k; 0: nobody asks for
+  /// that.
+  double filter_bytes = 0.0;
 };
 
 }  // namespace headroom

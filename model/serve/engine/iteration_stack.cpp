@@ -36,6 +36,7 @@ constexpr std::array stack_numbers{
     StackNumber{"nvfp4",        &IterationStack::nvfp4},
     StackNumber{"experts",      &IterationStack::experts},
     StackNumber{"block_experts", &IterationStack::block_experts},
+    StackNumber{"filter",       &IterationStack::filter},
     StackNumber{"vector",       &IterationStack::vector},
     StackNumber{"steps",        &IterationStack::steps},
     StackNumber{"burst",        &IterationStack::burst},

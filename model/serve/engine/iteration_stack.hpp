@@ -36,6 +36,8 @@ struct IterationStack {
   double experts = 1.0;   ///< time of grouped products over that of the measured kernels
   /// Time of grouped products of weights scaled by blocks over `experts` times that of the measured kernels.
   double block_experts = 1.0;
+  /// Bytes that filtering a sampled row by top-p or top-k moves for each of its logits; 0: not counted.
+  double filter = 0.0;
   double vector = 0.0;  ///< time of decode attention over that at the vector units' fp32 peak; 0: uses tensor cores
   bool windows = true;  ///< a sliding window limits cache and attention
   Seconds request{};    ///< time from arrival to the first iteration, and back to the client

@@ -93,7 +93,7 @@ struct Replica::Compiled {
   std::vector<Layer> layers;
   double layer_count = 0.0;  ///< of a mixer and a feed-forward; a layer of one of them is half of one
   double expert_layers = 0.0;
-  double hidden = 0.0, vocab = 0.0, logit_bytes = 4.0;
+  double hidden = 0.0, vocab = 0.0, logit_bytes = 4.0, filter_bytes = 0.0;
   bool gated = false;
   bool weight_only = false, experts_wide = false;
   bool nvfp4 = false, gptq = false;
@@ -224,6 +224,7 @@ Replica::Replica(const ModelData& data,
       real(arch.hidden),
       real(arch.vocab),
       4.0,
+      kernels.filter_bytes,
       arch.gated_mlp,
       false,
       false,
@@ -521,7 +522,7 @@ void Replica::Compiled::end_terms(const IterationMix& mix, IterationTerms& t) co
       head += tensor->time(Collective::all_gather, Bytes{2.0 * sampled * vocab}).time;
     }
     const Bytes logits{logit_bytes * sampled * vocab};
-    head += memory.time({logits, logits, 0.0});
+    head += memory.time({logits, logits, 0.0}) + Seconds{filter_bytes * sampled * vocab / bandwidth};
     t[IterationTerm::head] += head.raw();
   }
   if (layout.pp > 1) {

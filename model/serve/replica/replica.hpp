@@ -62,7 +62,8 @@ class Replica {
   ///   all-reduce         two of 2 m' h bytes over tp (custom_all_reduce.hpp)
   ///   exchange           under attention-DP the tokens to their experts and back (expert_exchange.hpp)
   ///   passes             two norms with their residuals, 8 h m' elements, and the activation, 3 f m' / tp
-  ///   head               h x V / tp of the rows that are sampled, their gather, and two passes over the logits
+  ///   head               h x V / tp of the rows that are sampled, their gather, two passes over the logits, and the
+  ///                      bytes that filtering them by top-p or top-k moves
   /// summed over all layers of all stages. `gaps` and `host` stay zero: they are the engine's.
   [[nodiscard]] IterationTerms terms(const IterationMix& mix) const noexcept;
   /// Of terms(mix) those of attention and recurrent states alone; every other term is zero.
