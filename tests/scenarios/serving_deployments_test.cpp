@@ -23,11 +23,20 @@ std::vector<PublishedDeployments> deployments(const std::string& numbers, Diagno
 }
 
 RunRow apart() {
-  RunRow r = row();
+  RunRow r;
+  r.source = "Dump of last year";
+  r.source_ref = "dump@1:tasks/chat.json";
+  r.metric = "ttft_ms_mean";
+  r.unit = "ms";
+  r.serving.model = "Llama-3.1-8B";
+  r.serving.gpu = "H100-SXM5-80GB";
+  r.serving.weight_dtype = r.serving.act_dtype = "bf16";
+  r.serving.engine = "SGLang";
   r.serving.disaggregated = true;
-  r.serving.concurrency = 64.0;
-  r.serving.gpus.reset();
   r.serving.tp = 8;
+  r.serving.isl = 1000;
+  r.serving.osl = 100;
+  r.serving.concurrency = 64.0;
   r.serving.options = {{"scenario", "closed"}, {"disaggregated", "1"}, {"prefill_tp", "4"}, {"decode_tp", "8"}};
   return r;
 }
