@@ -14,6 +14,7 @@ struct Number {
   std::string_view key;
   double Owner::*share = nullptr;
   Seconds Owner::*time = nullptr;
+  double most = 100.0;  ///< of a share
 };
 
 using StackNumber = Number<IterationStack>;
@@ -36,7 +37,7 @@ constexpr std::array stack_numbers{
     StackNumber{"nvfp4",        &IterationStack::nvfp4},
     StackNumber{"experts",      &IterationStack::experts},
     StackNumber{"block_experts", &IterationStack::block_experts},
-    StackNumber{"filter",       &IterationStack::filter},
+    StackNumber{"filter",       &IterationStack::filter, nullptr, 1e4},  // bytes
     StackNumber{"vector",       &IterationStack::vector},
     StackNumber{"steps",        &IterationStack::steps},
     StackNumber{"burst",        &IterationStack::burst},
@@ -99,7 +100,7 @@ void read_numbers(ConfigTable& table, const Rows& rows, Owner& owner) {
     if (r.time != nullptr) {
       owner.*r.time = table.maybe_quantity<Seconds>(r.key, true).value_or(owner.*r.time);
     } else {
-      owner.*r.share = table.maybe_number(r.key, {0.0, 100.0}).value_or(owner.*r.share);
+      owner.*r.share = table.maybe_number(r.key, {0.0, r.most}).value_or(owner.*r.share);
     }
   }
   const std::vector<std::string> fitted = table.texts("fitted");
