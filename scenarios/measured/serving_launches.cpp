@@ -65,7 +65,6 @@ constexpr std::array number_facts{
     NumberFact{"e2e_p99_ms", 1.0, 1e7},
     NumberFact{"token_gaps", 0.0, 1.0},
     NumberFact{"chunked_prefill", 0.0, 1.0},
-    NumberFact{"prompt_graphs", 0.0, 1e9},
     NumberFact{"eplb", 0.0, 1.0},
     NumberFact{"two_batch_overlap", 0.0, 1.0},
     NumberFact{"redundant_experts", 0.0, 1e6},

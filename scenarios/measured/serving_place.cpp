@@ -105,9 +105,6 @@ ServingLayout row_layout(const ServingConfiguration& run) {
   };
   layout.redundant = static_cast<std::int64_t>(row_number(run, "redundant_experts").value_or(0.0));
   layout.balanced = layout.ep > 1 && stated("eplb");
-  if (const std::optional<double> tokens = row_number(run, "prompt_graphs")) {
-    layout.prompt_graphs = std::llround(*tokens);
-  }
   layout.two_batches = layout.attention_groups() > 1 && stated("two_batch_overlap");
   return layout;
 }
@@ -228,15 +225,15 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
     curves.all_to_all.clear();
   }
   // Identifies the network by its address, because networks from columns have no id.
-  const std::string key =
-      std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" + stack.id + "/" +
-      std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" + std::to_string(layout.ep) + "/" +
-      std::to_string(layout.redundant) + (layout.balanced ? "b" : "") + (layout.cut_experts ? "c" : "") +
-      (layout.two_batches ? "t" : "") + std::to_string(layout.prompt_graphs) + "/" +
-      std::string{name_of(formats.weights)} + "/" + std::string{name_of(formats.activations)} + "/" +
-      std::string{name_of(formats.cache)} + "/" + (formats.kernels == WeightKernels::gptq ? "q" : "") +
-      (run.filters ? "f" : "") + std::to_string(curves.families.size()) + "/" +
-      std::to_string(curves.all_to_all.size()) + "/" + std::to_string(curves.shared_beside);
+  const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" + stack.id +
+                          "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
+                          std::to_string(layout.ep) + "/" + std::to_string(layout.redundant) +
+                          (layout.balanced ? "b" : "") + (layout.cut_experts ? "c" : "") +
+                          (layout.two_batches ? "t" : "") + "/" + std::string{name_of(formats.weights)} + "/" +
+                          std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)} + "/" +
+                          (formats.kernels == WeightKernels::gptq ? "q" : "") + (run.filters ? "f" : "") +
+                          std::to_string(curves.families.size()) + "/" + std::to_string(curves.all_to_all.size()) +
+                          "/" + std::to_string(curves.shared_beside);
   auto [at, fresh] = kernels_.try_emplace(key);
   if (fresh) {
     try {

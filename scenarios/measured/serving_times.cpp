@@ -197,7 +197,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
     std::string why;
     const std::optional<ClientLoad> sent =
         client_load(run, q.load.isl, q.load.osl, published_loads(places_.data()), why);
-    q.load.in_step = q.load.groups == 1.0 && sent && !sent->random();
+    q.load.in_step = q.load.prompts_first && q.load.groups == 1.0 && sent && !sent->random();
   }
   return q;
 }

@@ -283,28 +283,6 @@ TEST_CASE("closed loop: clients kept in step wait for half of the prompts that d
   CHECK(s.first.client.raw() == near(1.5 * 0.6e-3));  // in every wave, not in one of ten
 }
 
-TEST_CASE("closed loop: of equal clients whose prompts ride beside decodes as many stay in step as launches bind") {
-  // 2 us a decode on 1 ms; iterations with prompts take 9 ms whatever they hold, or 8 us a token of them, if longer
-  const auto bound = [](double launches) {
-    return [launches](const IterationMix& mix) {
-      const double decode = mix.decodes > 0.0 ? 1e-3 + 2e-6 * mix.decodes : 0.0;
-      return mix.chunks > 0.0 ? std::max(decode + 8e-6 * mix.chunks * mix.chunk_tokens, launches) : decode;
-    };
-  };
-  SteadyLoad l = load(100, 10, 12, 12);
-  l.chunk = 400;  // four of the twelve share an iteration
-  const double decode = 1.024e-3;
-  const auto tpot = [&](double launches, bool equal) {
-    l.in_step = equal;
-    return closed_loop(bound(launches), l, habits).tpot.raw();
-  };
-  // launches bind: two more iterations, of which those in the first wait for two and those in the last for none
-  CHECK(tpot(9e-3, true) == near(decode + 0.5 * (12 - 4) / 10 * (9e-3 - decode) / 4));
-  CHECK(tpot(9e-3, false) > tpot(9e-3, true));
-  // kernels bind, 0.8 ms a prompt: sharing saves nothing
-  CHECK(tpot(0.0, true) == near(tpot(0.0, false)));
-}
-
 TEST_CASE("closed loop: prompts that cost nothing beside a step leave TPOT at the step") {
   const SteadyState s = closed_loop(constant, load(100, 10, 4, 4), habits);
   CHECK(s.tpot.raw() == near(10e-3));

@@ -114,6 +114,24 @@ TEST_CASE("the outputs of a set that a launch names differ as the set says, and 
   CHECK(longest_of(*outputs, 4096) == 20000.0);
 }
 
+TEST_CASE("prompts that warm-ups sent before the run are not fresh in it") {
+  ServingConfiguration c = run("closed");
+  c.concurrency = 32.0;
+  CHECK_FALSE(fresh_prompts(c));  // every prompt is new
+  c.options["distinct_prompts"] = "100";
+  CHECK(fresh_prompts(c) == 100.0);
+  c.options["warmups_per_client"] = "2";
+  CHECK(fresh_prompts(c) == 36.0);  // 100 less 2 of each of 32
+  c.concurrency = 64.0;
+  CHECK(fresh_prompts(c) == 0.0);
+  std::string why;
+  const std::optional<ClientLoad> load = client_load(c, 1000.0, 100.0, published_loads(sources().data), why);
+  REQUIRE(load);
+  const RequestLoad requests = requests_of(*load, 1);
+  CHECK(std::all_of(requests.requests.begin(), requests.requests.end(),
+                    [](const auto& r) { return r.cached_tokens == r.prompt_tokens - 1; }));
+}
+
 TEST_CASE("a row's load: who sends, how many, how long") {
   Diagnostics diagnostics;
   const PublishedLoads loads = loads_of(chat, diagnostics);

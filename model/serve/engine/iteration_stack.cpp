@@ -26,6 +26,7 @@ constexpr std::array stack_numbers{
     StackNumber{"sequence",     nullptr, &IterationStack::sequence},
     StackNumber{"layer",        nullptr, &IterationStack::layer},
     StackNumber{"prompt_layer", nullptr, &IterationStack::prompt_layer},
+    StackNumber{"prompt_expert_layer", nullptr, &IterationStack::prompt_expert_layer},
     StackNumber{"expert_layer", nullptr, &IterationStack::expert_layer},
     StackNumber{"request",      nullptr, &IterationStack::request},
     StackNumber{"tokenise",     nullptr, &IterationStack::tokenise},
@@ -151,9 +152,6 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack) {
   stack.holds_first = table->maybe_boolean("holds_first").value_or(stack.holds_first);
   stack.formed_ahead = table->maybe_boolean("formed_ahead").value_or(stack.formed_ahead);
   stack.holds_first_apart = table->maybe_boolean("holds_first_apart").value_or(stack.holds_first_apart);
-  stack.prompt_graphs = table->maybe_number("prompt_graphs", {0.0, 1e9}).value_or(stack.prompt_graphs);
-  stack.prompt_graphs_latent =
-      table->maybe_number("prompt_graphs_latent", {0.0, 1e9}).value_or(stack.prompt_graphs_latent);
   stack.sequence_near = table->maybe_text("sequence_near").value_or("");
   read_numbers(*table, stack_numbers, stack);
   table->finish();

@@ -20,13 +20,9 @@ struct IterationStack {
   Seconds step{};                 ///< host time per iteration: schedule, inputs, outputs
   Seconds sequence{};             ///< host time per sequence of an iteration
   Seconds layer{};                ///< gap between the kernels of a layer in a replayed graph
-  /// Time that the host takes to launch the kernels of a plain layer one by one, in steps with prompts; of other layers
-  /// in proportion to their kernels (replica/prompt_launches.hpp).
-  Seconds prompt_layer{};
-  /// Most tokens of a step whose prompts are replayed in pieces of a graph all the same; 0: none are. Of networks with
-  /// latent attention `prompt_graphs_latent`.
-  double prompt_graphs = 0.0, prompt_graphs_latent = 0.0;
-  Seconds expert_layer{};  ///< additional time per layer of experts
+  Seconds prompt_layer{};         ///< launch time per layer in steps with prompts, which are not replayed
+  Seconds prompt_expert_layer{};  ///< the same of a layer of experts, beside `prompt_layer`
+  Seconds expert_layer{};         ///< additional time per layer of experts
   /// Launches of a layer of mxfp4 experts on the engine's own kernels, in place of those of the measured kernels and of
   /// `expert_layer`: on SKUs that unpack them to 16 bit first (Marlin, Triton), and on those with units for 4-bit
   /// floats (trtllm-gen). 0: those of the measured kernels.

@@ -16,8 +16,6 @@ struct ServingLayout {
   /// Under attention-DP every rank holds a slice of each expert, in place of whole ones; `ep` counts the ranks all the
   /// same.
   bool cut_experts = false;
-  /// Most tokens of an iteration whose prompts are launched in pieces of a graph; -1: as the engine does by default.
-  std::int64_t prompt_graphs = -1;
   [[nodiscard]] constexpr std::int64_t attention_groups() const noexcept { return ep > tp ? ep / tp : 1; }
   [[nodiscard]] constexpr std::int64_t gpus() const noexcept { return tp * pp * attention_groups(); }
 };

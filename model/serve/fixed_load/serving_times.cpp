@@ -32,8 +32,8 @@ constexpr std::array<TermText, iteration_term_count> term_texts{
     TermText{"2 norms with residuals, activation", "bytes over the measured bandwidth"},
     TermText{"h V / tp, gather, 2 passes over logits", ""},
     TermText{"(pp - 1) (2 m h / link + 10 us)", ""},
-    TermText{"layers layer + launches of experts and indexers; with prompts no less than what launches take beyond "
-             "kernels",
+    TermText{"layers layer + launches of experts and indexers, with prompts layers prompt_layer + expert layers "
+             "prompt_expert_layer",
              "fitted; docs/serve-model.md"},
     TermText{"step + sequence (decodes + chunks)", "fitted; docs/serve-model.md"},
     TermText{"chunked scans of prompts", "docs/op-model.md, Scans; Dao and Gu 2024, section 6"},

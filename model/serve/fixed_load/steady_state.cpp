@@ -83,19 +83,6 @@ double packed_prompt(const IterationCost& step, const SteadyLoad& load, double t
   return step(wave) * load.isl / (wave.chunks * wave.chunk_tokens);
 }
 
-/// Share of the clients that meet the others' prompts all at once. Where prompts run first and all outputs are equal it
-/// is all of them. Where prompts ride beside decodes, those who wait while a prompt is launched share the next
-/// iteration, and leave together if it costs no more for it: the share of a prompt's time that prompts together save,
-/// all where launches bind, nothing where each multiplies as long as alone.
-double kept_in_step(const IterationCost& step, const SteadyLoad& load, double together, double each) {
-  if (!load.in_step || load.prompts_first) {
-    return load.in_step ? 1.0 : 0.0;
-  }
-  const double whole = std::floor(together);
-  const double lone = packed_prompt(step, load, load.isl);
-  return whole > 1.0 ? std::clamp((lone - each) / (lone * (1.0 - 1.0 / whole)), 0.0, 1.0) : 0.0;
-}
-
 /// Sequences of a stage that decode at once when prompts are the limit: each joins with the tokens of its prompt, and
 /// decodes for as many iterations as its output takes.
 double kept_up(const SteadyLoad& load) noexcept {
@@ -240,10 +227,8 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   const double most = load.groups * load.chunk;
   const double together = std::min(load.concurrency, std::max(1.0, most / load.isl));
   const double each = packed_prompt(step, load, std::min(most, together * load.isl));
-  const double kept = kept_in_step(step, load, together, each);
-  const double wave = load.prompts_first ? each : std::max(0.0, each - decode / together);
   const double behind =
-      kept * 0.5 * std::max(0.0, b - together) * fresh * wave + (1.0 - kept) * habits.interference * (b - 1.0) * more;
+      load.in_step ? 0.5 * std::max(0.0, b - together) * fresh * each : habits.interference * (b - 1.0) * more;
   const double tpot = waiting(load, habits) * (token + behind / load.osl);
   s.prompt_share = b * more / (b * more + load.steps() * decode);
   // Prompts of others before an arriving one: u / (1 - u) is their time over that of decodes alone.
@@ -254,8 +239,7 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
                        wait_for_more(load, b) + 0.5 * (balance_period(load, b) - 1.0);
   FirstToken& first = s.first;
   // What a first burst takes beyond its prompts it takes once.
-  const double bursts =
-      load.in_step && load.prompts_first ? 1.0 + (habits.burst - 1.0) / load.waves : habits.burst / load.waves;
+  const double bursts = load.in_step ? 1.0 + (habits.burst - 1.0) / load.waves : habits.burst / load.waves;
   first.client = Seconds{bursts * 0.5 * (load.concurrency - 1.0) * fresh * each};
   first.queue = Seconds{steps * decode + 0.5 * ahead * more + queue};
   first.rank_wait = Seconds{fresh * prompt.ranks};

@@ -2,7 +2,6 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/kernels/curve.hpp>
 #include <headroom/model/serve/replica/engine_terms.hpp>
-#include <headroom/model/serve/replica/prompt_launches.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -27,38 +26,6 @@ EngineLaunches engine_launches(const Replica& replica,
   launches.experts = replica.expert_layers() * (launches.own_experts ? own : stack.expert_layer);
   launches.indexers = replica.indexed_layers() * physics.indexer;
   return launches;
-}
-
-double graph_tokens(const Replica& replica, const IterationStack& stack) noexcept {
-  if (replica.layout().prompt_graphs >= 0) {
-    return real(replica.layout().prompt_graphs);
-  }
-  return replica.prompt_launches().latent ? stack.prompt_graphs_latent : stack.prompt_graphs;
-}
-
-double IterationGaps::beside(double kernels, double overlap) const noexcept {
-  return std::max(replayed, launched - overlap * std::min(kernels, launched));
-}
-
-double launched_seconds(const Replica& replica,
-                        const IterationMix& mix,
-                        const IterationStack& stack,
-                        double graphs) noexcept {
-  if (mix.chunks <= 0.0) {
-    return 0.0;
-  }
-  const double kernels = mix.tokens() <= graphs ? replica.prompt_launches().pieces : replica.prompt_launches().kernels;
-  return (replica.takes_turns(mix) ? 2.0 : 1.0) * kernels / plain_layer_launches * stack.prompt_layer.raw();
-}
-
-IterationGaps iteration_gaps(const Replica& replica,
-                             const IterationMix& mix,
-                             const IterationStack& stack,
-                             const IterationPhysics& physics) noexcept {
-  const EngineLaunches special = engine_launches(replica, stack, physics);
-  const double halves = replica.takes_turns(mix) ? 2.0 : 1.0;  // each by itself
-  return {halves * (replica.layers() * stack.layer + special.experts + special.indexers).raw(),
-          launched_seconds(replica, mix, stack, graph_tokens(replica, stack))};
 }
 
 IterationTerms engine_terms(const Replica& replica,
@@ -95,15 +62,25 @@ IterationTerms engine_terms(const Replica& replica,
   t[T::all_reduce] *= physics.all_reduce;
   t[T::exchange] *= replica.dispatches(mix.chunks > 0.0) ? physics.all_to_all : physics.exchange;
   t[T::passes] *= physics.passes;
-  if (replica.takes_turns(mix)) {
+  const bool turns = replica.takes_turns(mix);
+  if (turns) {
     // DeepSeek-AI 2024 (DeepSeek-V3), section 3.4: one half's dispatch and combine beside the other's attention and
     // experts.
     const double compute = t[T::products] + t[T::experts] + t[T::decode_attention] + t[T::prefill_attention] +
                            t[T::scan] + t[T::all_reduce] + t[T::passes];
     t[T::exchange] = std::max(0.0, t[T::exchange] - compute);
   }
-  const IterationGaps gaps = iteration_gaps(replica, mix, stack, physics);
-  t[T::gaps] = gaps.beside(t.total(), physics.overlap);
+  const double launched = turns ? 2.0 : 1.0;  // each half by itself
+  const double layers = launched * replica.layers();
+  const double special = launched * (launched_here.experts + launched_here.indexers).raw();
+  double gaps = layers * stack.layer.raw() + special;
+  if (mix.chunks > 0.0) {
+    const double kernels = t.total();
+    const double launches = layers * std::max(stack.layer, stack.prompt_layer).raw() +
+                            launched * replica.expert_layers() * stack.prompt_expert_layer.raw() + special;
+    gaps = launches - physics.overlap * std::min(kernels, launches);
+  }
+  t[T::gaps] = gaps;
   const double groups = real(replica.layout().attention_groups());
   const double scheduled = of_busiest_group(mix.decodes, groups) + of_busiest_group(mix.chunks, groups);
   t[T::host] = (stack.step + scheduled * stack.sequence).raw();

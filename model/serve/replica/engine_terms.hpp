@@ -21,26 +21,6 @@ struct EngineLaunches {
                                              const IterationStack& stack,
                                              const IterationPhysics& physics) noexcept;
 
-/// What lies between the kernels of an iteration: in a graph that is replayed, and where the host launches them.
-struct IterationGaps {
-  double replayed = 0.0;  ///< seconds between kernels
-  double launched = 0.0;  ///< seconds that the host takes to launch them all; 0: one graph
-  /// Of kernels that take so many seconds: what launches take beyond them, or lies between them.
-  [[nodiscard]] double beside(double kernels, double overlap) const noexcept;
-};
-[[nodiscard]] IterationGaps iteration_gaps(const Replica& replica,
-                                           const IterationMix& mix,
-                                           const IterationStack& stack,
-                                           const IterationPhysics& physics) noexcept;
-/// Seconds that the host takes to launch an iteration with prompts, where those of at most `graphs` tokens are launched
-/// in pieces of a graph; without prompts 0.
-[[nodiscard]] double launched_seconds(const Replica& replica,
-                                      const IterationMix& mix,
-                                      const IterationStack& stack,
-                                      double graphs) noexcept;
-/// Most tokens of an iteration whose prompts the engine replays in pieces of a graph.
-[[nodiscard]] double graph_tokens(const Replica& replica, const IterationStack& stack) noexcept;
-
 /// Kernel seconds with an engine's factors, gaps and host in:
 ///   kernels = sum over kinds of factor x seconds; decode attention no faster than its products on the vector units
 ///             where the engine's kernels have no tensor cores for them (norm3 of both)
@@ -48,9 +28,9 @@ struct IterationGaps {
 ///   that are unpacked times `weight_only`, of many rows no less than 1, and what writes packed weights out before a
 ///   product times `written_out`
 ///   gaps    = layers x layer + expert layers x expert_layer (or the engine's launches of mxfp4 experts, in place of
-///             those in the kernels' time) + layers with an indexer x indexer; in a step with prompts, which the host
-///             launches kernel by kernel and ahead of the device, no less than launches - overlap x min(kernels,
-///             launches) with launches = prompt_layer x kernels / those of a plain layer
+///             those in the kernels' time) + layers with an indexer x indexer; in a step with prompts the launches
+///             layers x max(layer, prompt_layer) + expert layers x prompt_expert_layer, less what runs beside kernels:
+///             overlap x min(kernels, launches)
 ///   host    = step + sequence x (decodes + chunks) of the busiest attention group: under attention-DP each rank
 ///             schedules its own, beside the others
 [[nodiscard]] IterationTerms engine_terms(const Replica& replica,

@@ -11,11 +11,11 @@
 #include <headroom/model/kernels/scan.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/replica/expert_exchange.hpp>
-#include <headroom/model/serve/replica/prompt_launches.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
 #include <headroom/model/serve/replica/replica_kernels.hpp>
 #include <headroom/model/serve/replica/replica_links.hpp>
+#include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/workload/layer_ops.hpp>
 
 #include <algorithm>
@@ -101,7 +101,6 @@ struct Replica::Compiled {
   double shared_beside = 0.0;  ///< most tokens with shared experts beside the routed ones
   Mxfp4Experts mxfp4 = Mxfp4Experts::none;
   double indexed_layers = 0.0;
-  PromptLaunches launches;
   GemmModel product, half;
   PrefillModel prefill;
   DecodeModel decode;
@@ -160,6 +159,24 @@ std::optional<CustomAllReduceModel> custom_all_reduce(const ChosenCollectives& c
     }
   }
   return std::nullopt;
+}
+
+/// How much slower a SKU multiplies than its datasheet says, where it borrows kernels of another board of the same chip
+/// with more power: as in training (StepLevels::board_factor). At least 1.
+double board_factor(const ModelData& data, const Device& sku) {
+  const StepParameters& step = step_parameters(data);
+  return sku.curves.empty() ? 1.0 : std::max(1.0, step.levels.board_factor(sku, step.physics.power_clock));
+}
+
+/// The SKU with all peaks lower.
+Device with_lower_peaks(const Device& sku, double slower) {
+  Device limited = sku;
+  for (auto& peak : limited.peak) {
+    if (peak) {
+      peak->value = (1.0 / slower) * peak->value;
+    }
+  }
+  return limited;
 }
 
 }  // namespace
@@ -234,7 +251,6 @@ Replica::Replica(const ModelData& data,
       kernels.shared_beside,
       mxfp4_experts_of(names),
       0.0,
-      prompt_launches_of(arch, {layout.tp > 1, product.name == "fp8_block" || product.name == "nvfp4"}),
       product_model(set, device, engine, product, half, sources, narrow_borrowed),
       product_model(set, device, engine, half, half, sources, half_borrowed),
       PrefillModel{prefill.curve->values, wide, fresh},
@@ -550,9 +566,6 @@ double Replica::layers() const noexcept {
 }
 double Replica::expert_layers() const noexcept {
   return compiled_->expert_layers;
-}
-const PromptLaunches& Replica::prompt_launches() const noexcept {
-  return compiled_->launches;
 }
 bool Replica::weight_only() const noexcept {
   return compiled_->weight_only;

@@ -9,7 +9,6 @@
 #include <headroom/model/serve/engine/layout.hpp>
 #include <headroom/model/serve/engine/weight_kernels.hpp>
 #include <headroom/model/serve/replica/iteration_terms.hpp>
-#include <headroom/model/serve/replica/prompt_launches.hpp>
 #include <headroom/model/workload/architecture.hpp>
 
 #include <cstdint>
@@ -74,7 +73,6 @@ class Replica {
 
   [[nodiscard]] double layers() const noexcept;
   [[nodiscard]] double expert_layers() const noexcept;
-  [[nodiscard]] const PromptLaunches& prompt_launches() const noexcept;
   [[nodiscard]] bool weight_only()
       const noexcept;  ///< products by curves of wide kernels, with narrow weights that are unpacked on the way
   [[nodiscard]] bool narrow_experts_wide() const noexcept;  ///< the same of the experts

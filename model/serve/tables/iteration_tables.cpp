@@ -107,25 +107,19 @@ Picoseconds IterationTables::time(const IterationBatch& batch) const noexcept {
     return batch.decodes == 0 ? Picoseconds{} : decode_line(batch.decodes, batch.context).at(batch.context);
   }
   const Parts& p = parts_;
+  Picoseconds total = host(batch.decodes, batch.chunks);
   const std::int64_t decoded = batch.decodes * p.queries;
-  const std::int64_t tokens = decoded + batch.prompt_tokens;
-  Picoseconds total = along(p.tokens, p.dense_eager, tokens) + std::max(batch.attention.work, batch.attention.alone);
+  total += along(p.tokens, p.dense_eager, decoded + batch.prompt_tokens);
+  if (!p.draft_prompt.empty()) {
+    total += along(p.tokens, p.draft_prompt, batch.prompt_tokens);
+  }
   if (const std::int64_t rows = decoded + batch.ending; rows > 0) {
     total += along(p.rows, p.head, rows);
   }
   if (batch.decodes > 0) {
     total += across(p.decodes, p.context_each, p.decode, batch.decodes, batch.context / batch.decodes);
   }
-  if (!p.launched.empty()) {
-    const Picoseconds launches = along(p.tokens, tokens <= p.graph_tokens ? p.pieces : p.launched, tokens);
-    const Picoseconds shorter = std::min(total, launches);
-    const Picoseconds hidden = p.overlap < 1.0 ? truncated(p.overlap * static_cast<double>(shorter.count())) : shorter;
-    total += std::max(along(p.tokens, p.replayed, tokens), launches - hidden);
-  }
-  if (!p.draft_prompt.empty()) {
-    total += along(p.tokens, p.draft_prompt, batch.prompt_tokens);
-  }
-  return total + host(batch.decodes, batch.chunks);
+  return total + std::max(batch.attention.work, batch.attention.alone);
 }
 
 }  // namespace headroom

@@ -61,17 +61,12 @@ class IterationTables {
   struct Parts {
     Axis tokens;                           ///< tokens of a step
     std::vector<Picoseconds> dense;        ///< products, experts, all-reduces and passes in a replayed graph, by tokens
-    std::vector<Picoseconds> dense_eager;  ///< as `dense`, for steps with prompts, without what is between kernels
-    /// Between the kernels of a step with prompts, by tokens: in a graph, launched one by one, and launched in pieces
-    /// of a graph, as steps of at most `graph_tokens` are. Empty: nothing.
-    std::vector<Picoseconds> replayed, launched, pieces;
-    std::int64_t graph_tokens = 0;
-    double overlap = 1.0;             ///< share of the shorter of kernels and launches that the longer hides
-    Axis rows;                        ///< tokens that are sampled
-    std::vector<Picoseconds> head;    ///< language head and sampler, by rows
-    Axis decodes, context_each;       ///< decoding sequences, and keys per sequence
-    std::vector<Picoseconds> decode;  ///< attention of a decode step, and its drafting
-    Axis chunk, chunk_context;        ///< tokens of a chunk, and keys that its last token sees
+    std::vector<Picoseconds> dense_eager;  ///< as `dense`, for steps with prompts
+    Axis rows;                             ///< tokens that are sampled
+    std::vector<Picoseconds> head;         ///< language head and sampler, by rows
+    Axis decodes, context_each;            ///< decoding sequences, and keys per sequence
+    std::vector<Picoseconds> decode;       ///< attention of a decode step, and its drafting
+    Axis chunk, chunk_context;             ///< tokens of a chunk, and keys that its last token sees
     std::vector<Picoseconds> chunk_work, chunk_alone;
     /// Tokens of a decoding sequence per step: 1 plus the verified draft. Axes of tokens count them all.
     std::int64_t queries = 1;

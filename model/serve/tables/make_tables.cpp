@@ -49,11 +49,7 @@ class TableWriter {
     p.tokens = knots(std::max<std::int64_t>(reach.tokens, reach.sequences * p.queries));
     for (const std::int64_t tokens : p.tokens.at) {
       p.dense.push_back(picoseconds(dense(decodes(tokens, 1))));
-      const IterationMix eager = prompts(real(tokens), usual, groups);
-      p.dense_eager.push_back(picoseconds(dense(eager)));
-      p.replayed.push_back(picoseconds(iteration_gaps(replica_, eager, stack_, physics_).replayed));
-      p.launched.push_back(picoseconds(launches(eager, 0.0)));
-      p.pieces.push_back(picoseconds(launches(eager, HUGE_VAL)));
+      p.dense_eager.push_back(picoseconds(dense(prompts(real(tokens), usual, groups))));
       if (drafting_ != nullptr && drafting_->has_model()) {
         p.draft_prompt.push_back(picoseconds(draft_dense(tokens)));
       }
@@ -80,8 +76,6 @@ class TableWriter {
         p.chunk_alone.push_back(picoseconds(prefill(1, tokens, seen)));
       }
     }
-    p.graph_tokens = std::llround(graph_tokens(replica_, stack_));
-    p.overlap = physics_.overlap;
     p.step = picoseconds(stack_.step.raw());
     p.per_sequence = picoseconds(real(beams_) * stack_.sequence.raw());
     p.groups = replica_.layout().attention_groups();
@@ -140,16 +134,11 @@ class TableWriter {
     const IterationTerms t = drafting_->prompt_terms(chunks(1, tokens, tokens));
     return t.total() - t[IterationTerm::prefill_attention];
   }
-  /// Seconds of everything that depends only on the tokens of an iteration; with prompts without what is between
-  /// kernels, which depends on how long they all take.
+  /// Seconds of everything that depends only on the tokens of an iteration.
   [[nodiscard]] double dense(const IterationMix& mix) const noexcept {
     const IterationTerms t = terms(mix);
     return t.total() - t[IterationTerm::decode_attention] - t[IterationTerm::prefill_attention] -
-           t[IterationTerm::head] - t[IterationTerm::host] - (mix.chunks > 0.0 ? t[IterationTerm::gaps] : 0.0);
-  }
-  /// Seconds of launches where steps of at most `graphs` tokens are replayed in pieces.
-  [[nodiscard]] double launches(const IterationMix& mix, double graphs) const noexcept {
-    return launched_seconds(replica_, mix, stack_, graphs);
+           t[IterationTerm::head] - t[IterationTerm::host];
   }
 
   const Replica& replica_;
