@@ -57,7 +57,7 @@ struct ExpertHabits {
   bool eight_bit_outputs = false;    ///< in 4-bit recipes, output projections of recurrent mixers stay in 8 bit
   bool shared_beside = false;        ///< shared experts run on a stream of their own, beside exchanges
   bool consecutive = false;          ///< a stand-in for the router gives a token experts that stand side by side
-  bool by_recipe = false;  ///< a recipe says it; else it is the default of software without one
+  bool by_recipe = false;            ///< a recipe says it; else it is the default of software without one
   /// What training software mostly does on such GPUs, for a job of which nobody stated it and no recipe says it.
   bool usual = false;
 };
