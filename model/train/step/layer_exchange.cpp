@@ -102,8 +102,8 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key, const Layer
       pass->ep -= gain * std::min(r.stack.ep_overlap * pass->ep, compute(*pass));
     }
   }
-  // Shared experts on a stream of their own: a pass's exchanges run beside their products, which hide nothing else. Left
-  // out, products leave the exchanges as they are with them, and take none of the other compute.
+  // Shared experts on a stream of their own: a pass's exchanges run beside their products, which hide nothing else.
+  // Left out, products leave the exchanges as they are with them, and take none of the other compute.
   Seconds taken{};
   if (r.experts.shared_beside) {
     const Seconds forward = std::min(t.forward.ep, products.shared_forward);
