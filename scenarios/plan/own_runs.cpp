@@ -292,7 +292,8 @@ class RunReader {
     const StepPosterior& posterior = step_posterior(*train_.data);
     std::vector<JobPlace> places;
     for (const auto& [key, run] : runs_) {
-      places.push_back(job_place_of(run.row->run, posterior.blank_variance(model_.closed_axes(run.row->run)), run.hidden));
+      places.push_back(
+          job_place_of(run.row->run, posterior.blank_variance(model_.closed_axes(run.row->run)), run.hidden));
     }
     OwnNumbers own = numbers_without_runs(train_, wanted_, places);
     own.derivatives =

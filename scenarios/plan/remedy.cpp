@@ -273,8 +273,7 @@ class RemedySearch {
       remedy.changes.push_back(changes_[i]);
     }
     const std::optional<std::uint32_t> stated_dp = std::exchange(stated.dp, std::nullopt);
-    const OpenStrategy open{resolve_strategy(stated, t),
-                            !stated.micro_batch, !stated.recompute, false};
+    const OpenStrategy open{resolve_strategy(stated, t), !stated.micro_batch, !stated.recompute, false};
     if (stated_dp && open.strategy.dp != *stated_dp) {
       remedy.changes.emplace_back(Knob::dp, open.strategy.dp);
     }

@@ -64,7 +64,8 @@ TEST_CASE("kernels that nobody measured are the mean of the measured generations
   const Device& amd = catalog().device("mi300x");
   const CurveSet& set = curve_set_or_prior(test::model_data(), amd);
   CHECK(choose_gemm(set, amd, *find_gemm_format("fp8"), "vllm").why.find("generations") != std::string::npos);
-  CHECK_THROWS_AS(static_cast<void>(find_curve_set(test::model_data(), amd)), ConfigError);  // asked for after the mean too
+  CHECK_THROWS_AS(static_cast<void>(find_curve_set(test::model_data(), amd)),
+                  ConfigError);  // asked for after the mean too
   CHECK(&curve_set_or_prior(test::model_data(), catalog().device("h100-sxm-80gb")) ==
         &find_curve_set(test::model_data(), catalog().device("h100-sxm-80gb")));
 }
