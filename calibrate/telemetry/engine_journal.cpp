@@ -98,9 +98,9 @@ void read_engine_journal(std::string_view text, const std::string& file, Signals
   while (lines.next()) {
     const std::string_view line = lines.line();
     if (line.find("preempted by PreemptionMode") != std::string_view::npos) {
-      preempted = number_behind(line, "total_num_cumulative_preemption=").value_or(preempted + 1.0);
+      preempted = reading_behind(line, "total_num_cumulative_preemption=").value_or(preempted + 1.0);
     } else if (line.find("Retract requests") != std::string_view::npos) {
-      retracted += number_behind(line, "#retracted_reqs: ").value_or(1.0);
+      retracted += reading_behind(line, "#retracted_reqs: ").value_or(1.0);
     }
     if (!tells_engine_load(line)) {
       continue;
@@ -116,9 +116,9 @@ void read_engine_journal(std::string_view text, const std::string& file, Signals
       take(sample, sglang_numbers);
       sample.at(EngineSignal::preemptions) = retracted;
       if (line.find(sglang_prefill) != std::string_view::npos) {
-        cached += number_behind(line, "#cached-token: ").value_or(0.0);
+        cached += reading_behind(line, "#cached-token: ").value_or(0.0);
         looked_up +=
-            number_behind(line, "#cached-token: ").value_or(0.0) + number_behind(line, "#new-token: ").value_or(0.0);
+            reading_behind(line, "#cached-token: ").value_or(0.0) + reading_behind(line, "#new-token: ").value_or(0.0);
       }
       if (looked_up > 0.0) {
         sample.at(EngineSignal::prefix_hits) = std::clamp(cached / looked_up, 0.0, 1.0);

@@ -22,7 +22,7 @@ constexpr std::string_view generated = "'num_generation_tokens': ";
 /// A number of a line that may be a time in milliseconds or a count.
 std::optional<double> counted_after(std::string_view line, std::string_view word) noexcept {
   constexpr double most = 1e12;
-  const std::optional<double> number = number_behind(line, word);
+  const std::optional<double> number = reading_behind(line, word);
   return number && *number >= 0.0 && *number <= most ? number : std::nullopt;
 }
 
@@ -47,7 +47,7 @@ void read_iteration_log(std::string_view text, const std::string& file, Signals&
     if (!is_iteration(line)) {
       continue;
     }
-    const std::optional<double> own = number_behind(line, "rank = ");  // of "global_rank"
+    const std::optional<double> own = reading_behind(line, "rank = ");  // of "global_rank"
     rank = rank ? rank : own;
     if (own != rank) {
       continue;

@@ -146,7 +146,7 @@ bool mentions(std::string_view text, std::string_view part) noexcept {
                      [](char a, char b) { return small(a) == b; }) != text.end();
 }
 
-std::optional<double> number_behind(std::string_view text, std::string_view before) noexcept {
+std::optional<double> reading_behind(std::string_view text, std::string_view before) noexcept {
   const std::size_t at = text.find(before);
   if (at == std::string_view::npos) {
     return std::nullopt;

@@ -40,7 +40,7 @@ class TextLines {
 /// Whether the text holds the part, letters of either case alike. `part` is in small letters.
 [[nodiscard]] bool mentions(std::string_view text, std::string_view part) noexcept;
 /// The number that stands directly behind `before` in a text, blanks skipped; nullopt: there is none.
-[[nodiscard]] std::optional<double> number_behind(std::string_view text, std::string_view before) noexcept;
+[[nodiscard]] std::optional<double> reading_behind(std::string_view text, std::string_view before) noexcept;
 /// The text up to its first line's end.
 [[nodiscard]] std::string_view first_line_of(std::string_view text) noexcept;
 

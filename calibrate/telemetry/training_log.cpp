@@ -136,12 +136,12 @@ void read_training_log(std::string_view text, const std::string& file, Signals& 
       log.last_overflow = lines.number();
     }
     for (const std::string_view before : {"reducing loss scale to ", "reducing to ", "loss scale: ", "loss_scale="}) {
-      if (const std::optional<double> scale = number_behind(line, before); scale && *scale >= 0.0) {
+      if (const std::optional<double> scale = reading_behind(line, before); scale && *scale >= 0.0) {
         log.least_scale = std::min(log.least_scale.value_or(*scale), *scale);
         break;
       }
     }
-    if (const std::optional<double> skipped = number_behind(line, "number of skipped iterations:");
+    if (const std::optional<double> skipped = reading_behind(line, "number of skipped iterations:");
         skipped && *skipped > 0.0 && *skipped < 1e9) {
       log.overflows += static_cast<std::int64_t>(*skipped);
       log.first_overflows += log.losses == 0 ? static_cast<std::int64_t>(*skipped) : 0;
