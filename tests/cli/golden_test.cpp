@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user sees: each tests/golden/*.transcript is run again and compared, fitted numbers by their form and within a
 // factor of two (golden_text.hpp), so that a refit rewrites none. After a change of words, tables or answers:
-// HEADROOM_UPDATE_GOLDEN=1 test_cli -tc='*transcript*', then read the difference.
+// HEADROOM_UPDATE_GOLDEN=1 test_cli -tc='*transcript*,README shows*', then read the difference.
 #include <doctest/doctest.h>
 
 #include "../support/golden_text.hpp"
@@ -77,22 +77,31 @@ TEST_CASE("every transcript is what the binary prints") {
 }
 
 TEST_CASE("README shows what the binary prints") {
-  const std::string readme = read_text(fs::path{HEADROOM_SOURCE_DIR} / "README.md");
+  const fs::path page = fs::path{HEADROOM_SOURCE_DIR} / "README.md";
+  std::string readme = read_text(page);
   std::size_t examples = 0;
   for (std::size_t open = readme.find("```\n$ headroom "); open != std::string::npos;
        open = readme.find("```\n$ headroom ", open)) {
     open += 4;
-    const std::size_t close = readme.find("```", open);
+    std::size_t close = readme.find("```", open);
     REQUIRE(close != std::string::npos);
-    const std::string shown = readme.substr(open, close - open);
+    std::string shown = readme.substr(open, close - open);
     const std::string command = shown.substr(0, shown.find('\n'));
     CAPTURE(command);
     const Run run = run_headroom(command.substr(std::string_view{"$ headroom "}.size()));
     CHECK((run.code == 0 || run.code == 1));  // 1: the verdict is no
+    if (std::getenv("HEADROOM_UPDATE_GOLDEN") != nullptr) {
+      shown = command + "\n" + golden_rewritten(shown.substr(command.size() + 1), run.out);
+      readme.replace(open, close - open, shown);
+      close = open + shown.size();
+    }
     const std::string difference = golden_difference(shown.substr(command.size() + 1), run.out);
     CHECK_MESSAGE(difference.empty(), difference);
     ++examples;
     open = close;
+  }
+  if (std::getenv("HEADROOM_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream{page, std::ios::binary} << readme;
   }
   CHECK(examples >= 5);
 }

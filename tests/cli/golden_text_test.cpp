@@ -105,6 +105,15 @@ TEST_CASE("of a kept table columns may be aligned anew") {
   CHECK_FALSE(same("  GPUs   dp  per GPU\n   512   16      925\n", "  GPUs   dp  per GPU\n   512   16      105\n"));
 }
 
+TEST_CASE("a kept text takes the numbers of what is printed") {
+  using headroom::test::golden_rewritten;
+  const std::string kept = "plan of a\n  step   17.4 s  (16.1 s to 18.8 s)\n...\n  gone   3 GPUs\n  cost   13.2 M$\n";
+  const std::string printed =
+      "plan of a\n  step   9.40 s  (8.10 s to 9.80 s)\n  MFU    46 %\n  cost   1.20 M$\n  cost   7.00 M$\n";
+  CHECK(golden_rewritten(kept, printed) ==
+        "plan of a\n  step   9.40 s  (8.10 s to 9.80 s)\n...\n  gone   3 GPUs\n  cost   1.20 M$\n");
+}
+
 TEST_CASE("of a kept text numbers keep sign, digits and thousands") {
   CHECK_FALSE(same("faster by 31.1 %\n", "faster by -31.1 %\n"));
   CHECK_FALSE(same("+31.1 %\n", "31.1 %\n"));

@@ -575,4 +575,27 @@ std::string golden_difference(std::string_view expected, std::string_view actual
   return "";
 }
 
+std::string golden_rewritten(std::string_view expected, std::string_view actual) {
+  const auto words = [](const Line& line) {
+    std::string text;
+    for (const Token& token : line.tokens) {
+      text += token.kind == Kind::word ? token.text + " " : "# ";
+    }
+    return text;
+  };
+  const std::vector<Line> printed = lines_of(actual, {});
+  std::string text;
+  std::size_t at = 0;
+  for (const Line& line : lines_of(expected, {})) {
+    std::size_t found = line.text == "..." ? printed.size() : at;
+    while (found < printed.size() && words(printed[found]) != words(line)) {
+      ++found;
+    }
+    const bool told = found < printed.size();
+    text += std::string{told ? printed[found].text : line.text} + "\n";
+    at = told ? found + 1 : at;
+  }
+  return text;
+}
+
 }  // namespace headroom::test
