@@ -3,7 +3,7 @@
 // coverage, overload told right, intervals; first tokens of closed loops by the event loop beside the closed form.
 // Prints a table; exit 1 when a bar that is held here is missed.
 #include <headroom/core/statistics.hpp>
-#include <headroom/scenarios/measured/serving_simulated.hpp>
+#include <headroom/scenarios/measured/serving_runs.hpp>
 #include <headroom/scenarios/validation/row_marks.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 

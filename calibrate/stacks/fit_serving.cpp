@@ -4,6 +4,7 @@
 #include <headroom/model/train/errors/fit_priors.hpp>
 #include <headroom/scenarios/measured/power_limits.hpp>
 #include <headroom/scenarios/measured/serving_launches.hpp>
+#include <headroom/scenarios/measured/serving_runs.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -181,6 +182,7 @@ FittedServingRun fitted_run(const RunRow& row,
 /// All inputs of the fit from its rows.
 struct Gathered {
   QueueRuns queues;
+  SimulatedRuns ends;             ///< of the same runs at the ends of measured rates
   std::vector<std::string> only;  ///< stacks and numbers that the fit moves; empty: all
   std::vector<Run> runs;
   std::map<std::string, std::size_t> families;
@@ -193,6 +195,11 @@ bool wanted(const Gathered& all, const std::string& stack) {
          });
 }
 
+/// The format of a row's weights as classes of errors name it.
+std::string weights_of(const RunRow& row) {
+  return row.serving.weight_dtype == "fp4" ? "nvfp4" : row.serving.weight_dtype;
+}
+
 /// First tokens of closed loops are simulated, and as wide as fixed loads.
 bool first_token_of_loop(const ServingConfiguration& run, std::string_view metric) {
   return (metric == "ttft_ms_mean" || metric == "ttft_ms_p50") && scenario_of(run) != "offline" && !comes_as_queue(run);
@@ -200,6 +207,7 @@ bool first_token_of_loop(const ServingConfiguration& run, std::string_view metri
 
 void gather_queue(const RunRow& row,
                   const ServingConfiguration& launch,
+                  const std::string& sku,
                   ServingTimeModel& model,
                   const Problem& problem,
                   ServingFit& fit,
@@ -227,7 +235,14 @@ void gather_queue(const RunRow& row,
   }
   fit.runs.push_back(
       fitted_run(row, question->placed.stack->id, question->placed.arch->moe.has_value(), before, all.families));
-  fit.runs.back().queue = !loop;
+  if (!loop) {
+    FittedServingRun& fitted = fit.runs.back();
+    fitted.queue = true;
+    fitted.offered = question->rate_of_open_load();
+    const ServingConfidence widths{fit.classes, fit.skus, fit.formats};
+    const ServingErrors rate = widths.of(fitted.stack, ServingQuantity::rate, fitted.experts, sku, weights_of(row));
+    fitted.reach = all.ends.reach(*question, {rate.low, rate.high});
+  }
   all.runs.push_back(std::move(run));
 }
 
@@ -281,13 +296,13 @@ void gather(
         continue;  // how many drafts are accepted is assumed, so that the row measures the engine times that
       }
       if (asks_for_run(launch, row.metric)) {
-        gather_queue(row, launch, model, problem, fit, all);
+        gather_queue(row, launch, device != nullptr ? device->id : std::string{}, model, problem, fit, all);
       } else {
         gather_form(row, launch, model, problem, fit, all);
       }
       for (std::size_t i = before; i < fit.runs.size(); ++i) {
         fit.runs[i].sku = device != nullptr ? device->id : std::string{};
-        fit.runs[i].weights = row.serving.weight_dtype == "fp4" ? "nvfp4" : row.serving.weight_dtype;
+        fit.runs[i].weights = weights_of(row);
       }
     }
   }
@@ -400,7 +415,7 @@ ServingFit fit_serving(std::span<const RunFile> files,
   fit.only = options.only;
   ServingTimeModel model{sources};
   const Problem problem{fit.knobs, sources.data};
-  Gathered all_rows{QueueRuns{sources.data}, {}, {}, {}};
+  Gathered all_rows{QueueRuns{sources.data}, SimulatedRuns{sources.data}, {}, {}, {}};
   all_rows.only = options.only;
   tell("pricing the kernels of every row");
   gather(files, model, problem, fit, all_rows);

@@ -34,6 +34,9 @@ struct FittedServingRun {
   std::string sku, weights;  ///< id in the catalog; format of the weights as the row spells it
   bool experts = false;
   bool queue = false;  ///< predicted by simulation
+  bool offered =
+      false;         ///< the rate of an open load, which below saturation is what was offered: tells no width of queues
+  QueueReach reach;  ///< of the replica's speed, by the rates of the files' classes; 1 and 1 without a queue
   std::size_t family = 0;
   double weight = 1.0;
   double before = 0.0, fitted = 0.0;

@@ -16,6 +16,8 @@ namespace headroom {
 namespace {
 
 constexpr std::size_t least_rows = 40;
+constexpr std::size_t least_publications =
+    3;  ///< of a stack's queues: two tell next to nothing of how far a third lies
 constexpr double least_factor = 0.01;
 constexpr double told_by_all = 3.0;    ///< publications that centre and level of all stacks count as, in one stack's
 constexpr double told_by_class = 6.0;  ///< runs that the class counts as, in the factor of a SKU or format
@@ -30,9 +32,15 @@ ServingQuantity quantity_of(const FittedServingRun& run) noexcept {
   return run.queue ? in_queue(steady) : steady;
 }
 
-/// ln(measured / predicted).
+/// What is left of ln(measured / predicted) beyond the reach of the engine's speed (model's beside_reach): squares of
+/// both add up.
+double beyond_reach(double residual, const QueueReach& reach) noexcept {
+  const double end = std::log(residual < 0.0 ? reach.low : reach.high);
+  return std::copysign(std::sqrt(std::max(0.0, residual * residual - end * end)), residual);
+}
+
 double residual(const FittedServingRun& run) noexcept {
-  return std::isfinite(run.left_out) ? -run.left_out : -run.fitted;
+  return beyond_reach(std::isfinite(run.left_out) ? -run.left_out : -run.fitted, run.reach);
 }
 
 /// What a tenth of Student's t with so many degrees of freedom (>= 1) lies above, to 2 % from two on (Abramowitz and
@@ -144,7 +152,7 @@ std::vector<WidthFactor> factors_by(const ServingFit& fit,
                                     const std::string FittedServingRun::*name) {
   std::map<std::string, Stretch> all;
   for (const FittedServingRun& run : fit.runs) {
-    if (run.row->source == without || (run.*name).empty()) {
+    if (run.row->source == without || run.offered || (run.*name).empty()) {
       continue;
     }
     const ServingErrors e = confidence.of(run.stack, quantity_of(run), run.experts, run.sku, run.weights);
@@ -163,7 +171,7 @@ std::vector<WidthFactor> factors_by(const ServingFit& fit,
 ServingConfidence confidence_of_serving_fit(const ServingFit& fit, std::string_view without) {
   std::map<std::pair<std::string, Kind>, Gathered> groups;
   for (const FittedServingRun& run : fit.runs) {
-    if (run.row->source == without) {
+    if (run.row->source == without || run.offered) {
       continue;
     }
     const Kind kind{quantity_of(run), run.experts};
@@ -200,7 +208,8 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit, std::string_v
   std::vector<ServingErrors> classes;
   for (const auto& [key, g] : groups) {
     const auto& [stack, kind] = key;
-    if (stack != any_stack && g.rows < least_rows) {
+    const bool queues = kind.first == in_queue(kind.first);
+    if (stack != any_stack && (g.rows < least_rows || (queues && g.publications.size() < least_publications))) {
       continue;
     }
     Spread s = spread_of(g);
@@ -251,12 +260,12 @@ std::vector<UnseenRow> unseen_rows(const ServingFit& fit) {
   for (const std::string& source : sources) {
     const ServingConfidence others = confidence_of_serving_fit(fit, source);
     for (const FittedServingRun& run : fit.runs) {
-      if (run.row->source != source || !std::isfinite(run.left_out)) {
+      if (run.row->source != source || run.offered || !std::isfinite(run.left_out)) {
         continue;
       }
       const ServingQuantity quantity = quantity_of(run);
       const ServingErrors e = others.of(run.stack, quantity, run.experts, run.sku, run.weights);
-      const double ratio = -run.left_out;
+      const double ratio = beyond_reach(-run.left_out, run.reach);
       const double end = std::log(ratio < 0.0 ? e.low : e.high);
       rows.push_back({quantity, run.row->source, ratio / (end == 0.0 ? std::copysign(1e-3, ratio) : end)});
     }
@@ -297,23 +306,31 @@ ServingConfidence promised_confidence(const ServingFit& fit) {
 
 std::vector<LeftOutCoverage> left_out_coverage(const ServingFit& fit) {
   const std::vector<UnseenRow> rows = unseen_rows(fit);
-  std::map<ServingQuantity, LeftOutCoverage> by_quantity;
+  std::map<ServingQuantity, std::map<std::string_view, LeftOutCoverage::Publication>> by_quantity;
   std::map<std::pair<ServingQuantity, std::string_view>, double> factors;
   for (const UnseenRow& row : rows) {
-    LeftOutCoverage& c = by_quantity[row.quantity];
-    c.quantity = row.quantity;
-    ++c.rows;
     const auto [factor, fresh] = factors.try_emplace({row.quantity, row.source}, 1.0);
     if (fresh) {
-      ++c.sources;
       factor->second = promised_stretch(rows, row.quantity, row.source);
     }
-    c.inside += row.stretch <= factor->second ? 1.0 : 0.0;
+    LeftOutCoverage::Publication& publication = by_quantity[row.quantity][row.source];
+    ++publication.rows;
+    publication.inside += row.stretch <= factor->second ? 1.0 : 0.0;
   }
   std::vector<LeftOutCoverage> all;
-  for (auto& [quantity, c] : by_quantity) {
+  for (auto& [quantity, publications] : by_quantity) {
+    LeftOutCoverage c;
+    c.quantity = quantity;
+    c.sources = static_cast<std::int64_t>(publications.size());
+    for (auto& [source, publication] : publications) {
+      c.rows += publication.rows;
+      c.inside += publication.inside;
+      publication.source = source;
+      publication.inside /= static_cast<double>(publication.rows);
+      c.publications.push_back(publication);
+    }
     c.inside /= static_cast<double>(c.rows);
-    all.push_back(c);
+    all.push_back(std::move(c));
   }
   return all;
 }

@@ -79,7 +79,14 @@ std::string coverage_text(const ServingFit& fit) {
     table.row({std::string{serving_quantity_names[static_cast<std::size_t>(c.quantity)]}, std::to_string(c.rows),
                std::to_string(c.sources), percent_number(c.inside)});
   }
-  return "\n" + table.text(0);
+  Table by{{"of which", "publication", "rows", "inside, %"}};
+  for (const LeftOutCoverage& c : all) {
+    for (const LeftOutCoverage::Publication& one : c.publications) {
+      by.row({std::string{serving_quantity_names[static_cast<std::size_t>(c.quantity)]}, one.source,
+              std::to_string(one.rows), percent_number(one.inside)});
+    }
+  }
+  return "\n" + table.text(0) + "\n" + by.text(0);
 }
 
 /// Throws ConfigError for names that match no number.

@@ -9,6 +9,7 @@
 #include <headroom/model/serve/memory/memory.hpp>
 #include <headroom/model/serve/replica/least_iteration.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
+#include <headroom/model/workload/architecture.hpp>
 #include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
@@ -135,5 +136,13 @@ class ServingPlaces {
   std::map<std::string, std::shared_ptr<const Architecture>, std::less<>> architectures_;
   std::map<std::string, Kernels, std::less<>> kernels_;
 };
+
+/// Whether a row leaves its layout open: a number of GPUs, and no tensor-parallel ranks.
+[[nodiscard]] bool leaves_layout_open(const ServingConfiguration& run) noexcept;
+
+/// The row with each layout that its GPUs, heads and experts allow: tensor-parallel ranks in powers of two within a
+/// node, and for latent attention with experts attention-DP over as many.
+[[nodiscard]] std::vector<ServingConfiguration> possible_layouts(const ServingConfiguration& run,
+                                                                 const Architecture& network);
 
 }  // namespace headroom

@@ -6,7 +6,7 @@
 #include <headroom/scenarios/measured/power_limits.hpp>
 #include <headroom/scenarios/measured/serving_disaggregated.hpp>
 #include <headroom/scenarios/measured/serving_launches.hpp>
-#include <headroom/scenarios/measured/serving_layouts.hpp>
+#include <headroom/scenarios/measured/serving_place.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/measured/serving_watts.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
@@ -371,8 +371,10 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
   if (!q) {
     return refusal;
   }
-  const ServingErrors errors =
-      errors_of(run, q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value());
+  const bool experts = q->placed.arch->moe.has_value();
+  const ServingErrors rate = errors_of(run, q->placed.stack->id, ServingQuantity::rate, experts);
+  const ServingErrors queue = errors_of(run, q->placed.stack->id, in_queue(q->quantity()), experts);
+  const ServingErrors errors = errors_of_run(*q, runs_, rate, queue);
   const auto at = [&](const RowDrafts::Accepted& accepted) {
     SimulatedQuestion asked = *q;
     double more = 1.0;

@@ -7,7 +7,7 @@
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
-#include <headroom/scenarios/measured/serving_simulated.hpp>
+#include <headroom/scenarios/measured/serving_runs.hpp>
 #include <headroom/scenarios/measured/serving_times.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 

@@ -286,12 +286,16 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
     // More places than requests would stay empty and only enlarge the tables.
     q.limits.max_num_seqs = std::min(coarse(q.load.requests), q.limits.max_num_seqs);
   }
-  q.run = key_of(q);
+  q.name_run();
   return q;
 }
 
 void SimulatedQuestion::set_accepted(const RowDrafts::Accepted& accepted) {
   placed.drafts.accepted = accepted;
+  name_run();
+}
+
+void SimulatedQuestion::name_run() {
   run = key_of(*this);
 }
 
@@ -385,6 +389,10 @@ bool kept(const ServingScreen& screened, std::span<const TailObjective> limits) 
 
 bool SimulatedQuestion::rate_at_limits() const noexcept {
   return !limits_kept.empty() && !is_time(metric);
+}
+
+bool SimulatedQuestion::rate_of_open_load() const noexcept {
+  return load.kind == ClientKind::open && limits_kept.empty() && !is_time(metric);
 }
 
 namespace {
@@ -524,59 +532,6 @@ RunAtLimits run_at_limits(const SimulatedQuestion& question,
     }
   }
   return best;
-}
-
-const SimulatedReplica& SimulatedRuns::engine(const SimulatedQuestion& question) {
-  auto [engine, unknown] = engines_.try_emplace(question.engine());
-  if (unknown) {
-    engine->second = simulated_engine(question, question.placed.stack->time, iteration_physics(data_));
-  }
-  return engine->second;
-}
-
-const SimulatedReplica* SimulatedRuns::prefilling_engine(const SimulatedQuestion& question) {
-  return question.prefill != nullptr ? &engine(*question.prefill) : nullptr;
-}
-
-const RunAtLimits& SimulatedRuns::limit(const SimulatedQuestion& question) {
-  auto [at, fresh] = limits_.try_emplace(question.run);
-  if (fresh) {
-    at->second = run_at_limits(question, engine(question), question.placed.stack->time, published_loads(data_),
-                               prefilling_engine(question));
-  }
-  return at->second;
-}
-
-const ClientReport& SimulatedRuns::report(const SimulatedQuestion& question) {
-  if (!question.limits_kept.empty()) {
-    return limit(question).report;
-  }
-  auto [at, fresh] = reports_.try_emplace(question.run);
-  if (fresh) {
-    at->second = simulated_report(question, engine(question), question.placed.stack->time, published_loads(data_),
-                                  prefilling_engine(question));
-  }
-  return at->second;
-}
-
-double SimulatedRuns::answer(const SimulatedQuestion& question) {
-  if (!question.rate_at_limits()) {
-    double time = report(question).of(question.metric, question.statistic);
-    for (const TailObjective& one : question.limits_kept) {
-      // The run was valid: whatever this replica does, that one kept its 99th percentile.
-      const bool own = (one.metric == LatencyMetric::ttft && question.metric == ServingMetric::ttft) ||
-                       (one.metric == LatencyMetric::tpot && question.metric == ServingMetric::tpot) ||
-                       (one.metric == LatencyMetric::e2e && question.metric == ServingMetric::e2e);
-      time = own ? std::min(time, one.limit.raw()) : time;
-    }
-    return question.to_unit * time;
-  }
-  const double requests = question.share * limit(question).rate;
-  const double tokens = question.metric == ServingMetric::request_rate ? 1.0
-                        : question.metric == ServingMetric::output_rate
-                            ? question.load.output.mean
-                            : question.load.prompt.mean + question.load.output.mean;
-  return question.to_unit * requests * tokens;
 }
 
 double simulated_sheet(const SimulatedQuestion& question) {

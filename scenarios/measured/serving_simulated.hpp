@@ -60,9 +60,11 @@ struct SimulatedQuestion {
   /// What the publication kept (MLPerf's server); a load that keeps limits is of one replica, `share` of the whole.
   std::vector<TailObjective> limits_kept;
   double share = 1.0;
+  void name_run();  ///< sets `run` anew, after a change
   /// Asks for drafts of which others are accepted than the mean of the published ones.
   void set_accepted(const RowDrafts::Accepted& accepted);
-  [[nodiscard]] bool rate_at_limits() const noexcept;  ///< asks for the rate at which the limits are just kept
+  [[nodiscard]] bool rate_at_limits() const noexcept;     ///< asks for the rate at which the limits are just kept
+  [[nodiscard]] bool rate_of_open_load() const noexcept;  ///< asks how much of an open load is answered
   [[nodiscard]] ServingQuantity quantity() const noexcept;
   [[nodiscard]] std::string engine() const;  ///< key of the engine, which rows with equal keys share
 };
@@ -104,27 +106,6 @@ struct RunAtLimits {
                                         const IterationStack& stack,
                                         const PublishedLoads& loads,
                                         const SimulatedReplica* prefill = nullptr);
-
-/// Simulates each run once, with the stacks of the files, and keeps its report.
-class SimulatedRuns {
- public:
-  /// `data` must outlive the runs.
-  explicit SimulatedRuns(const ModelData& data) : data_{data} {}
-  [[nodiscard]] const ClientReport& report(const SimulatedQuestion& question);
-  /// The question's answer, in the row's unit.
-  [[nodiscard]] double answer(const SimulatedQuestion& question);
-  [[nodiscard]] std::size_t kept() const noexcept { return reports_.size() + engines_.size() + limits_.size(); }
-
- private:
-  const SimulatedReplica& engine(const SimulatedQuestion& question);
-  const SimulatedReplica* prefilling_engine(const SimulatedQuestion& question);
-  const RunAtLimits& limit(const SimulatedQuestion& question);
-
-  const ModelData& data_;
-  std::map<std::string, ClientReport, std::less<>> reports_;
-  std::map<std::string, SimulatedReplica, std::less<>> engines_;
-  std::map<std::string, RunAtLimits, std::less<>> limits_;
-};
 
 /// Predictions of a lone request or a full engine from the datasheet alone, and the bound that no run beats, in the
 /// row's unit.

@@ -40,17 +40,15 @@ TimeSummary times(double factor, TimeSummary summary) {
   return summary;
 }
 
-/// Widens an interval so that it holds `other`, number by number.
-void hold(IntervalSummary& interval, const TimeSummary& other) {
+/// Each number between what errors of queues, of `low` and `high`, and a faster and a slower fleet make of it together.
+IntervalSummary between(
+    const TimeSummary& mid, const TimeSummary& fast, const TimeSummary& slow, double low, double high) {
+  IntervalSummary interval{mid, mid, mid};
   for (const auto member : summary_members) {
-    // A number without any sample is NaN and stays NaN.
-    if (other.*member < interval.low.*member) {
-      interval.low.*member = other.*member;
-    }
-    if (other.*member > interval.high.*member) {
-      interval.high.*member = other.*member;
-    }
+    interval.low.*member = beside_speed(mid.*member, fast.*member, low);
+    interval.high.*member = beside_speed(mid.*member, slow.*member, high);
   }
+  return interval;
 }
 
 /// Requests of mean length that all replicas of a pool have room for at once.
@@ -217,26 +215,21 @@ class Simulator {
     return serving_metrics(load, simulate(fleet, load), objectives_, out_.warm_up);
   }
 
-  /// The same, and includes its times in the intervals.
-  ServingMetrics hold_slower(const ServingFleet& fleet, double slower) {
-    ServingMetrics metrics = slower_fleet(fleet, slower);
-    hold(out_.ttft, times(slower, metrics.all.ttft));
-    hold(out_.tpot, times(slower, metrics.all.tpot));
-    hold(out_.e2e, times(slower, metrics.all.e2e));
-    return metrics;
-  }
-
   void add_intervals(const ServingFleet& fleet) {
-    const auto spread = [](const TimeSummary& mid, const ServingErrors& e) {
-      return IntervalSummary{times(e.low, mid), mid, times(e.high, mid)};
-    };
-    const RequestMetrics& all = out_.metrics.all;
-    out_.ttft = spread(all.ttft, errors(ServingQuantity::ttft));
-    out_.tpot = spread(all.tpot, errors(ServingQuantity::tpot));
-    out_.e2e = {all.e2e, all.e2e, all.e2e};
     const ServingErrors& rate = errors(ServingQuantity::rate);
-    slow_ = hold_slower(fleet, 1.0 / rate.low);
-    fast_ = hold_slower(fleet, 1.0 / rate.high);
+    const double slower = 1.0 / rate.low;
+    const double faster = 1.0 / rate.high;
+    slow_ = slower_fleet(fleet, slower);
+    fast_ = slower_fleet(fleet, faster);
+    const auto interval = [&](LatencyMetric metric, TimeSummary RequestMetrics::*time) {
+      const double first = first_share(out_.metrics.all);
+      return between(out_.metrics.all.*time, times(faster, fast_.all.*time), times(slower, slow_.all.*time),
+                     longest_in_queue(s_, metric, first, 1.0 - end_probability),
+                     longest_in_queue(s_, metric, first, end_probability));
+    };
+    out_.ttft = interval(LatencyMetric::ttft, &RequestMetrics::ttft);
+    out_.tpot = interval(LatencyMetric::tpot, &RequestMetrics::tpot);
+    out_.e2e = interval(LatencyMetric::e2e, &RequestMetrics::e2e);
     // What is promised is judged with another probability than that of an interval's end.
     const bool at_end = s_.confidence == end_probability || judge(*s_.traffic, out_.metrics).empty();
     asked_ = at_end ? slow_ : slower_fleet(fleet, slowest_iteration(s_));
@@ -245,8 +238,8 @@ class Simulator {
           "at the slow end of the intervals the fleet is overloaded: times there grow with the length "
           "of the simulation");
     }
-    out_.times_source = errors(ServingQuantity::ttft).text() + "; " + errors(ServingQuantity::tpot).text() + "; " +
-                        rate.text() + ", and queues are those of a fleet as much slower or faster";
+    out_.times_source = errors(ServingQuantity::queue_ttft).text() + "; " + errors(ServingQuantity::queue_tpot).text() +
+                        ", beside what a fleet makes of them that is as much slower or faster as " + rate.text();
   }
 
   void add_rates(const ServingFleet& fleet) {
@@ -290,8 +283,9 @@ class Simulator {
     for (const KeptPromise& one : judge(*s_.traffic, out_.metrics)) {
       const std::size_t i = out_.promises.size();
       const Seconds fast = fastest * reached_time(fast_.classes.at(one.service_class), one.promise);
-      const Seconds low = least_over_model(one.promise.metric) * one.reached;
-      const Interval<Seconds> reached{fast < low ? fast : low, one.reached, at_end[i].reached};
+      const double first = first_share(out_.metrics.classes.at(one.service_class));
+      const double least = longest_in_queue(s_, one.promise.metric, first, 1.0 - end_probability);
+      const Interval<Seconds> reached{beside_speed(one.reached, fast, least), one.reached, at_end[i].reached};
       out_.promises.push_back({one, reached, as_asked[i].kept, chance_of(one, reached, as_asked[i].kept)});
     }
   }
@@ -301,13 +295,6 @@ class Simulator {
     const bool untimed = one.refuses() || one.unanswered > 0.0 || std::isnan(one.reached.raw());
     const double chance = untimed ? (one.kept ? 1.0 : 0.0) : chance_of_at_most(reached, one.promise.limit);
     return as_asked ? std::max(chance, s_.confidence) : std::min(chance, s_.confidence);
-  }
-
-  /// Low end of measured over modelled time; 1 for whole answers.
-  [[nodiscard]] double least_over_model(LatencyMetric metric) const {
-    return metric == LatencyMetric::e2e
-               ? 1.0
-               : errors(metric == LatencyMetric::ttft ? ServingQuantity::ttft : ServingQuantity::tpot).low;
   }
 
   void add_costs() {

@@ -16,17 +16,32 @@ double most_over_model(const ServingErrors& errors, double probability) {
   return quantile_of(Interval<double>{errors.low, 1.0, errors.high}, probability);
 }
 
-/// The same of a time; 1 for whole answers, whose extra time is queueing.
-double longest_over_model(const ServeScenario& s, LatencyMetric metric, double probability) {
+}  // namespace
+
+double longest_in_queue(const ServeScenario& s, LatencyMetric metric, double first, double probability) {
+  const auto of = [&](ServingQuantity quantity) { return most_over_model(serving_errors(s, quantity), probability); };
   switch (metric) {
-    case LatencyMetric::ttft: return most_over_model(serving_errors(s, ServingQuantity::ttft), probability);
-    case LatencyMetric::tpot: return most_over_model(serving_errors(s, ServingQuantity::tpot), probability);
+    case LatencyMetric::ttft: return of(ServingQuantity::queue_ttft);
+    case LatencyMetric::tpot: return of(ServingQuantity::queue_tpot);
     case LatencyMetric::e2e: break;
   }
-  return 1.0;
+  return first * of(ServingQuantity::queue_ttft) + (1.0 - first) * of(ServingQuantity::queue_tpot);
 }
 
-}  // namespace
+double first_share(const RequestMetrics& metrics) noexcept {
+  const double share = metrics.ttft.mean.raw() / metrics.e2e.mean.raw();
+  return share > 0.0 ? std::min(1.0, share) : 0.0;
+}
+
+Seconds beside_speed(Seconds middle, Seconds moved, double factor) noexcept {
+  const double speed = moved.raw() / middle.raw();
+  if (!(speed > 0.0) || !(middle.raw() > 0.0)) {
+    return middle;  // keeps the NaN of answers without such a time
+  }
+  const double side = factor < 1.0 ? -1.0 : 1.0;
+  const double by_speed = std::max(0.0, side * std::log(speed));
+  return std::exp(side * std::hypot(std::log(factor), by_speed)) * middle;
+}
 
 double slowest_iteration(const ServeScenario& s, double probability) {
   return 1.0 / most_over_model(serving_errors(s, ServingQuantity::rate), 1.0 - probability);
@@ -69,9 +84,9 @@ std::vector<KeptPromise> judge_slow_end(const ServeScenario& s,
   const std::vector<KeptPromise> of_slow = judge(*s.traffic, slow);
   for (std::size_t i = 0; i < judged.size(); ++i) {
     KeptPromise& one = judged[i];
-    const Seconds queued = slower * of_slow[i].reached;
-    one.reached = longest_over_model(s, one.promise.metric, probability) * one.reached;
-    one.reached = queued > one.reached ? queued : one.reached;  // keeps the NaN of answers without such a time
+    const double factor =
+        longest_in_queue(s, one.promise.metric, first_share(middle.classes[one.service_class]), probability);
+    one.reached = beside_speed(one.reached, slower * of_slow[i].reached, factor);
     const bool none = std::isnan(one.reached.raw());
     // A fleet faster than the model's is judged by itself, a slower one by both.
     one.refused = slower < 1.0 ? of_slow[i].refused : std::max(one.refused, of_slow[i].refused);

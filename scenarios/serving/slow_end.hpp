@@ -30,9 +30,24 @@ inline constexpr double most_load = 0.9;
 /// must be multiplied by `slower`. Precondition: `slower` > 0 and finite.
 void slow_down(ServingFleet& fleet, RequestLoad& load, double slower);
 
+/// Measured over modelled of a time in queues that is not exceeded with so much probability, the fleet's own speed
+/// apart
+/// (`model`'s beside_reach). A whole answer is its first token and the rest, each as far off as such times were;
+/// `first`: the share (0 to 1) of its mean that is the first token's.
+[[nodiscard]] double longest_in_queue(const ServeScenario& scenario,
+                                      LatencyMetric metric,
+                                      double first,
+                                      double probability);
+/// The share of the first token in the mean whole answer; 0 without an answer.
+[[nodiscard]] double first_share(const RequestMetrics& metrics) noexcept;
+
+/// `middle` as long as errors of queues by `factor` and a fleet's speed, with which it is `moved`, make it together:
+/// both are independent, so that squares of logarithms add up. `factor` and the speed lie on one side of 1.
+[[nodiscard]] Seconds beside_speed(Seconds middle, Seconds moved, double factor) noexcept;
+
 /// Promises kept with so much probability. `middle`: metrics of the modelled fleet; `slow`: of the same fleet slowed
-/// down by slowest_iteration(), in its own time. `reached` is the longer of two: the middle's time widened by past
-/// errors of such times, and the time of the slower fleet, whose queues are longer.
+/// down by slowest_iteration(), in its own time. `reached` is the middle's time, as long as past errors of times in
+/// queues and the slower fleet, whose queues are longer, make it together.
 [[nodiscard]] std::vector<KeptPromise> judge_slow_end(const ServeScenario& scenario,
                                                       const ServingMetrics& middle,
                                                       const ServingMetrics& slow,

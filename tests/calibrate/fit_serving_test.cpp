@@ -464,6 +464,43 @@ TEST_CASE("classes of errors: the runs of one publication, or those around a lev
   }
 }
 
+TEST_CASE("classes of queues: what the engine's speed does not explain, of stacks that three publications tell of") {
+  ServingFit fit;
+  const auto& before = serving_confidence(test::model_data()).classes();
+  fit.classes.assign(before.begin(), before.end());
+  RunFile file = parsed(questions("A")[0].text(1.0) + questions("B")[0].text(1.0) + questions("C")[0].text(1.0));
+  const double speed = std::log(1.2);
+  for (int i = 0; i < 99; ++i) {
+    // Measured up to e^0.5 times longer or shorter than predicted, where a speed off by 20 % explains part of it.
+    FittedServingRun run;
+    run.row = &file.rows[static_cast<std::size_t>(i % 3)];
+    run.stack = "vllm";
+    run.queue = true;
+    run.reach = {1.0 / 1.2, 1.2};
+    const double beyond = 0.01 * (i - 49);
+    run.fitted = -std::copysign(std::hypot(beyond, speed), beyond);
+    run.left_out = std::numeric_limits<double>::quiet_NaN();
+    fit.runs.push_back(run);
+  }
+  const auto of = [&] { return confidence_of_serving_fit(fit).of("vllm", ServingQuantity::queue_tpot, false); };
+  CHECK(of().stack == "vllm");
+  CHECK(std::log(of().high) == near(0.39, 0.03));
+  CHECK(std::log(of().low) == near(-0.39, 0.03));
+  // A rate of an open load is what was offered, whatever the engine.
+  const double wide = of().high;
+  for (int i = 0; i < 50; ++i) {
+    FittedServingRun run = fit.runs[0];
+    run.offered = true;
+    run.fitted = -3.0;
+    fit.runs.push_back(run);
+  }
+  CHECK(of().high == wide);
+  for (FittedServingRun& run : fit.runs) {
+    run.row = run.row == &file.rows[2] ? &file.rows[1] : run.row;
+  }
+  CHECK(of().stack == "any");
+}
+
 TEST_CASE("errors: a SKU whose runs lie further off than their class widens it, as far as its runs are many") {
   ServingFit fit;
   const auto& before = serving_confidence(test::model_data()).classes();

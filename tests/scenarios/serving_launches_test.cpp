@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What publications are known to have launched, and which blank cells of a row that fills.
 #include <headroom/scenarios/measured/serving_launches.hpp>
-#include <headroom/scenarios/measured/serving_layouts.hpp>
+#include <headroom/scenarios/measured/serving_place.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a measured row of a queue to the requests of its run, and what the run says.
+#include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/model/serve/load/lengths.hpp>
 #include <headroom/model/serve/time/random_stream.hpp>
 #include <headroom/scenarios/measured/serving_loads.hpp>
@@ -242,6 +243,37 @@ TEST_CASE("runs of rows: below saturation the offered rate, above it the engine'
   c = run("burst");
   c.options["requests"] = "800";
   CHECK(predicted(c, "ttft_ms_p50").predicted > 2.0 * p50);
+}
+
+TEST_CASE("runs of rows: an interval is the errors of queues beside what the engine's speed makes of this load") {
+  const ServingConfidence& errors = serving_confidence(sources().data);
+  const auto of = [&](ServingQuantity quantity) {
+    return errors.of("vllm-2025", quantity, false, "h100-sxm-80gb", "bf16");
+  };
+  const ServingErrors rate = of(ServingQuantity::rate);
+  const ServingErrors ttft = of(ServingQuantity::queue_ttft);
+  const auto above = [](const RowPrediction& p) { return std::log(p.high / p.predicted); };
+  const auto below = [](const RowPrediction& p) { return std::log(p.predicted / p.low); };
+  // All times of a burst go with the engine's.
+  const RowPrediction burst = predicted(run("burst"), "ttft_ms_p50");
+  CHECK(above(burst) == near(std::hypot(std::log(ttft.high), std::log(rate.low))));
+  CHECK(below(burst) == near(std::hypot(std::log(ttft.low), std::log(rate.high))));
+  const RowPrediction answered = predicted(run("burst"), "requests_per_s");
+  CHECK(above(answered) == near(std::hypot(std::log(of(ServingQuantity::queue_rate).high), std::log(rate.high))));
+  // Of an open load: hardly more than the speed where requests hardly meet, many times as much near the knee.
+  ServingConfiguration c = run("online");
+  c.request_rate = 0.05;
+  const RowPrediction calm = predicted(c, "ttft_ms_p50");
+  CHECK(above(calm) == near(std::hypot(std::log(ttft.high), std::log(rate.low)), 0.1));
+  c.request_rate = 0.97 * answered.predicted;
+  CHECK(above(predicted(c, "ttft_ms_p50")) > above(calm) + 1.0);
+  // How much of an open load is answered: all of it, but for how many came, unless the engine is too slow for it.
+  c.request_rate = 0.05;
+  CHECK(above(predicted(c, "requests_per_s")) < 0.15);
+  CHECK(below(predicted(c, "requests_per_s")) < 0.15);
+  c.request_rate = 1e4;
+  const ServingErrors speed = beside_reach(of(ServingQuantity::queue_rate), {rate.low, rate.high});
+  CHECK(below(predicted(c, "requests_per_s")) == near(-std::log(speed.low), 0.05));
 }
 
 TEST_CASE("runs of rows: GPUs beyond the stated replicas idle") {

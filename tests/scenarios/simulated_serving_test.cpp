@@ -5,6 +5,7 @@
 #include <headroom/model/serve/simulation/simulation_record.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
+#include <headroom/scenarios/serving/slow_end.hpp>
 
 #include <doctest/doctest.h>
 
@@ -156,24 +157,38 @@ TEST_CASE("a request that is refused is an answer that never came") {
   }
 }
 
-TEST_CASE("intervals are as wide as past errors, and as a fleet of other speed makes them") {
+TEST_CASE("intervals are as wide as past errors of queues and a fleet of other speed make them together") {
   const ServingSimulation s = simulated({"traffic.rate=0.1 req/s"});  // requests that hardly meet
-  const ServingErrors ttft = errors(ServingQuantity::ttft);
+  const ServingErrors ttft = errors(ServingQuantity::queue_ttft);
+  const ServingErrors tpot = errors(ServingQuantity::queue_tpot);
   const ServingErrors rate = errors(ServingQuantity::rate);
+  const auto together = [](double a, double b) { return std::hypot(std::log(a), std::log(b)); };
   CHECK(s.ttft.mid.p50.raw() == near(s.metrics.all.ttft.p50.raw()));
-  // The farther of the two: as past errors say, or as long as a fleet takes that is as fast as past rates allow.
-  CHECK(s.ttft.low.p50.raw() <= (1.0 + 1e-9) * ttft.low * s.ttft.mid.p50.raw());
-  CHECK(s.ttft.low.p50.raw() >= (1.0 - 1e-2) * std::min(ttft.low, 1.0 / rate.high) * s.ttft.mid.p50.raw());
-  CHECK(s.ttft.high.p50.raw() == near(ttft.high * s.ttft.mid.p50.raw()));
-  // Alone in the fleet an answer takes as much longer as iterations do.
-  CHECK(s.e2e.high.mean / s.e2e.mid.mean == doctest::Approx(1.0 / rate.low).epsilon(0.01));
-  CHECK(s.e2e.low.mean / s.e2e.mid.mean == doctest::Approx(1.0 / rate.high).epsilon(0.01));
+  // Alone in the fleet a request takes as much longer as iterations do; its front end does not.
+  CHECK(std::log(s.tpot.high.p50 / s.tpot.mid.p50) == near(together(tpot.high, rate.low), 0.01));
+  CHECK(std::log(s.tpot.mid.p50 / s.tpot.low.p50) == near(together(tpot.low, rate.high), 0.01));
+  const double above = std::log(s.ttft.high.p50 / s.ttft.mid.p50);
+  CHECK(above >= std::log(ttft.high));
+  CHECK(above <= (1.0 + 1e-3) * together(ttft.high, rate.low));
+  // A whole answer is its first token and the rest, each as far off as such times were.
+  const double first = s.metrics.all.ttft.mean / s.metrics.all.e2e.mean;
+  CHECK(std::log(s.e2e.high.mean / s.e2e.mid.mean) ==
+        near(together(first * ttft.high + (1.0 - first) * tpot.high, rate.low), 0.02));
   // Close to saturation a slower fleet waits longer than any class of errors says.
   const ServingSimulation busy = simulated({"traffic.rate=20 req/s"}, 0.95 * s.saturation.mid.raw() / 20.0);
   CHECK(busy.ttft.high.p99.raw() > 2.0 * ttft.high * busy.ttft.mid.p99.raw());
   CHECK(busy.saturation.low.raw() == near(rate.low * busy.saturation.mid.raw()));
   CHECK(busy.served.low < busy.served.mid);
   CHECK(s.served.low.raw() == s.served.mid.raw());
+}
+
+TEST_CASE("errors of queues and a fleet's speed: squares of logarithms add up on one side of the middle") {
+  const Seconds second{1.0};
+  CHECK(beside_speed(second, Seconds{1.5}, 2.0).raw() == near(std::exp(std::hypot(std::log(2.0), std::log(1.5)))));
+  CHECK(beside_speed(second, Seconds{0.8}, 0.5).raw() == near(std::exp(-std::hypot(std::log(0.5), std::log(0.8)))));
+  CHECK(beside_speed(second, Seconds{0.8}, 2.0).raw() == near(2.0));  // a slower fleet that happens to answer earlier
+  CHECK(beside_speed(Seconds{}, Seconds{1.5}, 2.0).raw() == 0.0);
+  CHECK(std::isnan(beside_speed(Seconds{std::nan("")}, second, 2.0).raw()));
 }
 
 TEST_CASE("the queue's length is the time that requests spend in it, per second") {

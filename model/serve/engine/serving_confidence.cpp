@@ -100,6 +100,12 @@ ServingErrors ServingConfidence::of(std::string_view stack,
   return errors;
 }
 
+ServingErrors beside_reach(ServingErrors errors, const QueueReach& reach) {
+  errors.low = std::exp(-std::hypot(std::log(errors.low), std::log(reach.low)));
+  errors.high = std::exp(std::hypot(std::log(errors.high), std::log(reach.high)));
+  return errors;
+}
+
 ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnostics& diagnostics) {
   ConfigTable root{document, "", diagnostics};
   require_schema(root);

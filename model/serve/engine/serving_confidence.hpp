@@ -30,7 +30,8 @@ inline constexpr std::array<std::string_view, 6> serving_quantity_names{"ttft", 
   }
 }
 
-/// Errors of one class: 80 % of its runs measured between low and high times the model's value.
+/// Errors of one class: 80 % of its runs measured between low and high times the model's value; of queues, between what
+/// these and the reach of the engine's speed are together (beside_reach).
 struct ServingErrors {
   std::string stack;  ///< "any" for stacks with too few runs of their own
   ServingQuantity quantity = ServingQuantity::tpot;
@@ -45,6 +46,15 @@ struct ServingErrors {
   /// "80 % of 661 measured TPOTs of experts by vllm lie within -20 to +18 % of it".
   [[nodiscard]] std::string text() const;
 };
+
+/// What a replica as fast, or as slow, as the ends of measured rates makes of an answer, over the answer: low <= 1 <=
+/// high.
+struct QueueReach {
+  double low = 1.0, high = 1.0;
+};
+/// The errors of a class of queues, widened by what the engine's own speed is off by: at a knee a percent of it may be
+/// half of a wait, far below it nothing. Both are independent, so that squares of the ends' logarithms add up.
+[[nodiscard]] ServingErrors beside_reach(ServingErrors errors, const QueueReach& reach);
 
 /// Published pools whose tokens reach their experts over NICs: their rates were between low and high times the model's
 /// (model/stacks/step/serve-wide-experts.toml). They are too few to form a class.
