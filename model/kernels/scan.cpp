@@ -26,6 +26,8 @@ ScanNumbers read_scan_numbers(const ConfigValue& document, const std::string& fi
   numbers.bandwidth = root.number("bandwidth", share);
   numbers.rate = root.number("rate", share);
   numbers.backward = root.number("backward", {0.1, 100.0});
+  numbers.mamba2_rate = root.number("mamba2_rate", share);
+  numbers.mamba2_backward = root.number("mamba2_backward", {0.1, 100.0});
   numbers.mamba2_vector = root.number("mamba2_vector", {0.0, 1e4});
   numbers.source = root.text("source");
   root.finish();
@@ -104,12 +106,23 @@ ScanModel::ScanModel(const ModelData& data, const Device& device, Rate wide)
   // A SKU whose vector units nobody states is bound by its bytes.
   const auto& vector = device.peak[static_cast<std::size_t>(Rate::fp32_vector)];
   exponential_time_ = vector ? exponential / vector->value.raw() : 0.0;
-  training_time_ = vector ? numbers_.mamba2_vector / vector->value.raw() : 0.0;
+  training_flop_time_ = 1.0 / (numbers_.mamba2_rate * device.peak_of(wide).raw());
+  if (vector && (device.generation == "blackwell" || device.generation == "blackwell-ultra")) {
+    training_byte_time_ = numbers_.mamba2_vector / vector->value.raw();
+  }
 }
 
 Seconds ScanModel::training_forward(const ScanShape& s) const noexcept {
   const Seconds served = forward(s);
-  return s.mixer == Mixer::mamba2 ? std::max(served, Seconds{scan_bytes(s).raw() * training_time_}) : served;
+  if (s.mixer != Mixer::mamba2) {
+    return served;
+  }
+  const double trained = std::max(scan_flops(s).raw() * training_flop_time_, scan_bytes(s).raw() * training_byte_time_);
+  return std::max(served, Seconds{trained});
+}
+
+Seconds ScanModel::backward(const ScanShape& s) const noexcept {
+  return (s.mixer == Mixer::mamba2 ? numbers_.mamba2_backward : numbers_.backward) * training_forward(s);
 }
 
 Seconds ScanModel::forward(const ScanShape& s) const noexcept {

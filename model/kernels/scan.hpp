@@ -45,10 +45,13 @@ struct ScanShape {
 
 /// Parameters that all mixers and SKUs share (model/stacks/step/scan.toml).
 struct ScanNumbers {
-  double bandwidth = 1.0;      ///< share of the memory's bandwidth
-  double rate = 1.0;           ///< share of the dense 16-bit peak
-  double backward = 1.0;       ///< a backward pass over a forward one
-  double mamba2_vector = 0.0;  ///< FLOP of the vector units in the time that training takes for a byte of Mamba-2
+  double bandwidth = 1.0;  ///< share of the memory's bandwidth
+  double rate = 1.0;       ///< share of the dense 16-bit peak
+  double backward = 1.0;   ///< a backward pass over a forward one, of delta rules and retention
+  // Mamba-2 as training runs it
+  double mamba2_rate = 1.0;      ///< share of the dense 16-bit peak
+  double mamba2_backward = 1.0;  ///< a backward pass over a forward one
+  double mamba2_vector = 0.0;    ///< FLOP of the vector units in the time of a byte on Blackwell
   std::string source;
 };
 /// Of `data`. ConfigError if the file is invalid.
@@ -64,17 +67,17 @@ class ScanModel {
   /// arithmetic instructions, compute capability 9.0: 16 special functions and 128 fused multiply-adds a clock and
   /// multiprocessor).
   [[nodiscard]] Seconds forward(const ScanShape& shape) const noexcept;
-  /// Of kernels that training runs, which keep what the backward pass reads. Those of Mamba-2 wait for their
-  /// multiprocessors, not for the memory: a byte takes as long as `mamba2_vector` FLOP of the vector units.
+  /// Of kernels that training runs, which keep what the backward pass reads. Those of Mamba-2 reach their own share of
+  /// the 16-bit peak; on Blackwell, whose peak their instructions do not reach, a byte takes as long as `mamba2_vector`
+  /// FLOP of the vector units.
   [[nodiscard]] Seconds training_forward(const ScanShape& shape) const noexcept;
-  [[nodiscard]] Seconds backward(const ScanShape& shape) const noexcept {
-    return numbers_.backward * training_forward(shape);
-  }
+  [[nodiscard]] Seconds backward(const ScanShape& shape) const noexcept;
   [[nodiscard]] const ScanNumbers& numbers() const noexcept { return numbers_; }
 
  private:
   ScanNumbers numbers_;
-  double flop_time_ = 0.0, byte_time_ = 0.0, exponential_time_ = 0.0, training_time_ = 0.0;
+  double flop_time_ = 0.0, byte_time_ = 0.0, exponential_time_ = 0.0;
+  double training_flop_time_ = 0.0, training_byte_time_ = 0.0;  ///< of Mamba-2
 };
 
 }  // namespace headroom

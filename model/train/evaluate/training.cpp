@@ -301,6 +301,7 @@ CompiledTraining compile(const Architecture& arch,
   recipe.level = parameters.levels.of(device, parameters.physics.power_clock).at_clock(work.clock);
   recipe.level.narrow *= work.options.row_scales ? parameters.physics.row_scales : 1.0;
   recipe.selective = software.selective;
+  recipe.recompute_end = software.recompute_end;
   recipe.precision = work.precision;
   recipe.options = work.options;
   recipe.experts = expert_habits_of(software, work, arch, device);

@@ -83,6 +83,7 @@ std::vector<ExpertRule> read_expert_rules(ConfigTable& root) {
     rule.habits.wide_mixers = table.maybe_boolean("wide_mixers").value_or(false);
     rule.habits.wide_modules = table.maybe_boolean("wide_modules").value_or(false);
     rule.habits.eight_bit_outputs = table.maybe_boolean("eight_bit_outputs").value_or(false);
+    rule.habits.router_launches = table.maybe_number("router_launches", {0.0, 1000.0});
     rule.habits.shared_beside = table.maybe_boolean("shared_beside").value_or(false);
     rule.habits.consecutive = table.maybe_boolean("consecutive").value_or(false);
     rule.habits.by_recipe = true;

@@ -55,9 +55,10 @@ struct ExpertHabits {
   bool wide_mixers = false;          ///< in those, products of attention and of the experts' latents stay in 16 bit
   bool wide_modules = false;         ///< in those, prediction modules stay in 16 bit
   bool eight_bit_outputs = false;    ///< in 4-bit recipes, output projections of recurrent mixers stay in 8 bit
-  bool shared_beside = false;        ///< shared experts run on a stream of their own, beside exchanges
-  bool consecutive = false;          ///< a stand-in for the router gives a token experts that stand side by side
-  bool by_recipe = false;            ///< a recipe says it; else it is the default of software without one
+  std::optional<double> router_launches{};  ///< of a router's forward pass; nothing: the software's
+  bool shared_beside = false;               ///< shared experts run on a stream of their own, beside exchanges
+  bool consecutive = false;                 ///< a stand-in for the router gives a token experts that stand side by side
+  bool by_recipe = false;                   ///< a recipe says it; else it is the default of software without one
   /// What training software mostly does on such GPUs, for a job of which nobody stated it and no recipe says it.
   bool usual = false;
 };

@@ -163,6 +163,7 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   read_zero_stages(root, "zero", stack.zero_stages);
   read_zero_stages(root, "zero_with_pp", stack.zero_stages_with_pp);
   stack.selective = static_cast<SelectiveRecompute>(root.maybe_choice("selective", selective_names).value_or(0));
+  stack.recompute_end = static_cast<RecomputeEnd>(root.maybe_choice("recompute_end", recompute_end_names).value_or(0));
   stack.uneven = static_cast<UnevenSplit>(root.maybe_choice("uneven_split", uneven_split_names).value_or(0));
   stack.measured = static_cast<MemoryKind>(root.maybe_choice("measured", memory_kind_names).value_or(1));
   stack.reduce_bytes = root.maybe_number("reduce_bytes", stored_bytes).value_or(4.0);

@@ -50,6 +50,13 @@ enum class SelectiveRecompute : std::uint8_t {
 inline constexpr std::array<std::string_view, 3> selective_names{"core_attention", "every_second_matmul",
                                                                  "activation_in_8_bit"};
 
+/// What a block's second forward pass leaves out under full recomputation.
+enum class RecomputeEnd : std::uint8_t {
+  whole,     ///< nothing: a checkpoint of Megatron, DeepSpeed, or torch's reentrant one
+  exchange,  ///< what follows the last tensor that the backward pass reads: the way back from experts, a residual's sum
+};
+inline constexpr std::array<std::string_view, 2> recompute_end_names{"whole", "exchange"};
+
 /// How layers are placed if the stages do not divide them.
 enum class UnevenSplit : std::uint8_t {
   ends_count,  ///< embedding and loss count as a layer each if that divides evenly (Megatron-Core)
@@ -187,6 +194,7 @@ struct MemoryStack {
   std::vector<RecomputePart> recompute_parts;             ///< that its selective recomputation can be told
   std::vector<Recompute> recompute_modes;                 ///< that a blank one is taken from; empty: all
   SelectiveRecompute selective = SelectiveRecompute::core_attention;
+  RecomputeEnd recompute_end = RecomputeEnd::whole;
   UnevenSplit uneven = UnevenSplit::ends_count;
   double expert_imbalance = 1.0;  ///< tokens of the fullest expert rank over the mean
   // reserved - live = a x activations + w x workspace, or (r - 1) x (live - states)

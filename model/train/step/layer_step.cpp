@@ -219,6 +219,13 @@ void LayerPricer::add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z)
   }
   const double ffn = z.block.feed_forward == FeedForward::dense ? real(z.block.ffn_hidden) : 0.0;
   const double sigma = z.key.sequence_parallel ? z.t : 1.0;  // ranks that share passes over the hidden state
+  for (const LayerOp& op : ops) {
+    if (op.part == LayerPart::router) {
+      add_scores(t, op, z.tokens / sigma);
+    } else if (op.kind == LayerOpKind::activation && op.part == LayerPart::shared) {
+      add(z.tokens, (4.0 + 2.0 * gated) * op.width);
+    }
+  }
   add(z.tokens, 10.0 * parts_of(z.block) * z.hidden / sigma + (4.0 + 2.0 * gated) * ffn / z.t + mixed);
 }
 
@@ -294,43 +301,6 @@ void LayerPricer::leave_to_exchanges(LayerTimes& t, const LayerKey& key) const n
   t.weight_gradients *= slower;
 }
 
-/// The stated parts once more. A norm reads and writes its width, an up-projection is followed by the rotary pass.
-Seconds LayerPricer::parts_again(const LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept {
-  const RecomputeParts parts = recomputed_parts(z.key);
-  const LayerOp* attention = ops.find(LayerOpKind::attention);
-  Seconds again{};
-  if (parts.has(RecomputePart::core_attn)) {
-    again += t.forward.attention;
-  }
-  if (parts.has(RecomputePart::layernorm)) {
-    const double sigma = z.key.sequence_parallel ? z.t : 1.0;
-    again += passes(z.tokens, (8.0 * z.hidden + 4.0 * (attention != nullptr ? attention->latent : 0.0)) / sigma);
-  }
-  if (parts.has(RecomputePart::mla_up_proj) && attention != nullptr) {
-    again += crowding(z.key) * z.products->up + z.products->up_casts;
-    again += passes(z.tokens, 4.0 * (attention->heads + 2.0 * attention->kv_heads) * attention->width);
-  }
-  const LayerOp* experts = ops.find(LayerOpKind::experts);
-  if (parts.has(RecomputePart::moe_act) && experts != nullptr) {
-    again += passes(expert_rows(*experts, z), activation_width(*experts, z));
-  }
-  return again;
-}
-
-void LayerPricer::add_recompute(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept {
-  const StepRecipe& r = recipe_;
-  if (z.key.recompute == Recompute::full) {
-    t.recompute = t.forward.total();
-  } else if (z.key.recompute == Recompute::selective && recomputed_parts(z.key).any()) {
-    t.recompute = parts_again(t, ops, z);
-  } else if (z.key.recompute == Recompute::selective) {
-    t.recompute = !r.options.flash_attention ? t.forward.attention
-                  : r.selective == SelectiveRecompute::every_second_matmul
-                      ? r.stack.selective_recompute * t.forward.total()
-                      : Seconds{};
-  }
-}
-
 /// Experts launch more; graphs replay with gaps instead. `again`: launches of recomputation over the backward pass's.
 void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept {
   const StepRecipe& r = recipe_;
@@ -366,7 +336,7 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
     const Seconds each = expert_launches(r.physics, r.precision) * r.stack.expert_launch;
     const Seconds more = dispatch_launches(launch, z) * launch_of_one;
     routed = tensor * (r.stack.moe_launch + local * each + more);
-    router = tensor * (partial ? 0.0 : r.stack.router_launches) * launch_of_one;
+    router = tensor * (partial ? 0.0 : router_launches()) * launch_of_one;
   }
   host += router + routed;
   const double again = z.key.recompute == Recompute::full ? 1.1 : 0.0;

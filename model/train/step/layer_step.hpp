@@ -32,6 +32,7 @@ struct StepRecipe {
   StepPhysics physics;
   StepLevel level;
   SelectiveRecompute selective = SelectiveRecompute::core_attention;
+  RecomputeEnd recompute_end = RecomputeEnd::whole;
   Precision precision = Precision::bf16;
   MemoryOptions options;
   ExpertHabits experts;                       ///< as stated or as the software does
@@ -202,6 +203,12 @@ class LayerPricer {
   [[nodiscard]] Seconds expert_time(const LayerOps& ops, const Sizes& z, Seconds exchanges) const noexcept;
   [[nodiscard]] ExpertLaunch launch_of(const LayerKey& key) const noexcept;
   void add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
+  /// Of a router's forward pass: its recipe's, else the software's.
+  [[nodiscard]] double router_launches() const noexcept {
+    return recipe_.experts.router_launches.value_or(recipe_.stack.router_launches);
+  }
+  /// Launches of a router go over the scores of all experts, in fp32 but for its maps.
+  void add_scores(LayerTimes& t, const LayerOp& router, double tokens) const noexcept;
   void add_reduction(LayerTimes& t, double reductions, const Sizes& z, const JobGroups& groups) const;
   void add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
   void hide_exchanges(LayerTimes& t, const LayerKey& key, const LayerProducts& products) const noexcept;
@@ -215,6 +222,9 @@ class LayerPricer {
   }
   [[nodiscard]] Seconds passes(double tokens, double width) const noexcept;
   void add_recompute(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
+  /// Of a block's forward pass, what its second one leaves out (RecomputeEnd): the residual's sum and the way back from
+  /// experts without latents.
+  [[nodiscard]] Seconds not_again(const LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
   [[nodiscard]] Seconds parts_again(const LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
   /// How much longer products and attention take on the multiprocessors that exchanges leave them.
   [[nodiscard]] double crowding(const LayerKey& key) const noexcept;

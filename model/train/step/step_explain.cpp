@@ -66,7 +66,9 @@ class StepLines {
          {{"r", scan.rate, Shown::fraction, "share of the dense 16-bit peak"},
           {"s", scan.bandwidth, Shown::fraction, "share of the datasheet's bandwidth"},
           {"backward", scan.backward, Shown::count, "over a forward pass"},
-          {"Mamba-2", scan.mamba2_vector, Shown::count, "FLOP of the vector units in the time of a byte of Mamba-2"},
+          {"r, Mamba-2", scan.mamba2_rate, Shown::fraction, "the same of Mamba-2"},
+          {"backward, Mamba-2", scan.mamba2_backward, Shown::count, "over a forward pass"},
+          {"Blackwell", scan.mamba2_vector, Shown::count, "FLOP of the vector units in the time of a byte of Mamba-2"},
           {"forward", table_.layer.forward.scan.raw(), Shown::seconds, "a layer, mean over all; one micro-batch"}});
     line(Term::recompute, "m n x what the backward pass forms again", "Korthikanti et al. 2022, section 5",
          {{"one layer", table_.layer.recompute.raw(), Shown::seconds, ""}});
@@ -119,8 +121,11 @@ class StepLines {
            "launches that the GPU waits for",
            {{"host", host.raw(), Shown::seconds, recipe_.stack.source},
             {"experts", recipe_.stack.moe_launch.raw(), Shown::seconds, "beyond a dense layer's forward"},
-            {"router", (recipe_.stack.router_launches * recipe_.stack.host / ops_of_a_layer).raw(), Shown::seconds,
-             "where no graph holds it; latents and the collective add their launches"},
+            {"router",
+             (recipe_.experts.router_launches.value_or(recipe_.stack.router_launches) * recipe_.stack.host /
+              ops_of_a_layer)
+                 .raw(),
+             Shown::seconds, "where no graph holds it; latents and the collective add their launches"},
             {"expert", expert.raw(), Shown::seconds, "each local expert's forward"},
             {"head", table_.head.host.raw(), Shown::seconds, "of a pass through it, one micro-batch"}});
     } else {
