@@ -29,6 +29,7 @@ ScanNumbers read_scan_numbers(const ConfigValue& document, const std::string& fi
   numbers.mamba2_rate = root.number("mamba2_rate", share);
   numbers.mamba2_backward = root.number("mamba2_backward", {0.1, 100.0});
   numbers.mamba2_vector = root.number("mamba2_vector", {0.0, 1e4});
+  numbers.vector_generations = root.texts("mamba2_vector_generations");
   numbers.source = root.text("source");
   root.finish();
   return numbers;
@@ -107,7 +108,8 @@ ScanModel::ScanModel(const ModelData& data, const Device& device, Rate wide)
   const auto& vector = device.peak[static_cast<std::size_t>(Rate::fp32_vector)];
   exponential_time_ = vector ? exponential / vector->value.raw() : 0.0;
   training_flop_time_ = 1.0 / (numbers_.mamba2_rate * device.peak_of(wide).raw());
-  if (vector && (device.generation == "blackwell" || device.generation == "blackwell-ultra")) {
+  const std::vector<std::string>& bound = numbers_.vector_generations;
+  if (vector && std::find(bound.begin(), bound.end(), device.generation) != bound.end()) {
     training_byte_time_ = numbers_.mamba2_vector / vector->value.raw();
   }
 }

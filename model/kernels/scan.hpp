@@ -7,6 +7,7 @@
 #include <headroom/model/workload/architecture.hpp>
 
 #include <string>
+#include <vector>
 
 namespace headroom {
 
@@ -51,7 +52,8 @@ struct ScanNumbers {
   // Mamba-2 as training runs it
   double mamba2_rate = 1.0;      ///< share of the dense 16-bit peak
   double mamba2_backward = 1.0;  ///< a backward pass over a forward one
-  double mamba2_vector = 0.0;    ///< FLOP of the vector units in the time of a byte on Blackwell
+  double mamba2_vector = 0.0;    ///< FLOP of the vector units in the time of a byte, on SKUs of these generations
+  std::vector<std::string> vector_generations;
   std::string source;
 };
 /// Of `data`. ConfigError if the file is invalid.
