@@ -99,6 +99,12 @@ class LayerWriter {
     first.weights.small = (arch_.attention_biases.value_or(arch_.biases) ? q + k + v : 0.0) +
                           (arch_.qk_norm == QkNorm::head ? 2.0 * width : 0.0) +
                           (arch_.qk_norm == QkNorm::full ? q + k : 0.0);
+    if (!training_ && arch_.qk_norm == QkNorm::full && tp_ > 1.0) {
+      // One sum of squares each over all heads of the queries and of the keys, of which a rank has a part.
+      LayerOp& sums = ops_.add("query and key norms", Kind::reduction, Part::mixer);
+      sums.input = (heads_ + kv_heads) * width;
+      sums.width = 2.0;
+    }
     pass("rope and cache", Part::mixer, (heads_ + kv_heads) * width, 2.0, 1.0).stored = kv_heads * (width + values);
     LayerOp& core = attention_op(kv_heads, width, values);
     core.output = heads_ * (training_ ? width : values);

@@ -61,7 +61,9 @@ struct LayerOp {
   // Of attention. A scan has a state of `width` x `value_width` a head; its key-value heads are groups of B and C (Dao
   // and Gu 2024) or heads of keys, which its heads share.
   double heads = 0.0, kv_heads = 0.0;
-  double width = 0.0;        ///< elements of a head's query or key; of an expert's inner side; of a row of a pass
+  /// Elements of a head's query or key; of an expert's inner side; of a row of a pass; of a reduction of sums the fp32
+  /// numbers per token (0: it reduces the hidden state).
+  double width = 0.0;
   double value_width = 0.0;  ///< elements of a head's value
   double output = 0.0;       ///< elements per token that the output projection reads, all heads together
   double window = 0.0;       ///< most keys that a token attends to; 0: all before it
@@ -76,7 +78,7 @@ struct LayerOp {
   double state = 0.0;         ///< bytes kept per sequence between tokens, of the whole layer
   // Of experts.
   double count = 0.0, top_k = 0.0;  ///< routed experts of the layer, and how many of them a token visits
-  double input = 0.0;               ///< elements of a row that an expert reads and writes
+  double input = 0.0;  ///< elements of a row that an expert reads and writes, or that sums to be reduced are formed of
   // Of an activation or a pass.
   double forward = 0.0, backward = 0.0;  ///< times that a row is read or written in each pass
   bool of_mixer = false;                 ///< a recurrent mixer's own pass, beside norms and residuals

@@ -17,6 +17,10 @@ constexpr std::string_view sent_requests = "sent_requests";
 /// Places in the engine by those files, where the row repeats its clients as its batch limit.
 constexpr std::string_view launched_places = "launched_places";
 constexpr std::string_view launched_version = "launched_version";
+/// Which of the engines behind the row's name ran.
+constexpr std::string_view launched_engine = "launched_engine";
+/// Experts are not cut over the tensor ranks, whatever the cell ep says.
+constexpr std::string_view whole_experts = "whole_experts";
 
 /// A fact that is a number; the name is that of the row's option or cell.
 struct NumberFact {
@@ -69,6 +73,7 @@ constexpr std::array number_facts{
     NumberFact{"two_batch_overlap", 0.0, 1.0},
     NumberFact{"redundant_experts", 0.0, 1e6},
     NumberFact{"tensor_ranks", 1.0, 4096.0},
+    NumberFact{whole_experts, 1.0, 1.0},
     NumberFact{"prefill_workers", 1.0, 4096.0},
     NumberFact{"prefill_tp", 1.0, 4096.0},
     NumberFact{"prefill_attention_dp", 1.0, 4096.0},
@@ -76,9 +81,9 @@ constexpr std::array number_facts{
     NumberFact{"decode_workers", 1.0, 4096.0},
     NumberFact{"power_cap_w", 1.0, 1e4},
 };
-constexpr std::array<std::string_view, 9> text_facts{"all_to_all",     "kv_cache",       "lengths",
-                                                     "engine_version", launched_version, "speculative",
-                                                     "draft_method",   "quantization",   "scheduler"};
+constexpr std::array<std::string_view, 10> text_facts{
+    "all_to_all",    "kv_cache",    "lengths",      "engine_version", launched_version,
+    launched_engine, "speculative", "draft_method", "quantization",   "scheduler"};
 
 std::optional<std::array<std::int64_t, 2>> read_row_bounds(ConfigTable& table, std::string_view key) {
   if (!table.has(key)) {
@@ -240,6 +245,14 @@ std::string fact_of(ServingConfiguration& run, const std::string& key, const std
   if (key == launched_places) {
     run.max_batch = static_cast<std::int64_t>(whole_real(value).value_or(1.0));
     return "max_num_seqs " + value;
+  }
+  if (key == whole_experts) {
+    const std::int64_t before = std::exchange(run.ep, run.tp).value_or(1);
+    return before == run.ep ? std::string{} : "ep " + std::to_string(run.ep.value_or(1)) + ", of whole experts";
+  }
+  if (key == launched_engine) {
+    run.engine = value;
+    return "engine " + value;
   }
   if (key == launched_version) {
     const std::string before = std::exchange(run.engine_version, value);

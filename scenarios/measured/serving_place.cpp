@@ -233,7 +233,7 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
                           std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)} + "/" +
                           (formats.kernels == WeightKernels::gptq ? "q" : "") + (run.filters ? "f" : "") +
                           std::to_string(curves.families.size()) + "/" + std::to_string(curves.all_to_all.size()) +
-                          "/" + std::to_string(curves.shared_beside);
+                          "/" + std::to_string(curves.shared_beside) + (curves.joined_norms ? "j" : "");
   auto [at, fresh] = kernels_.try_emplace(key);
   if (fresh) {
     try {

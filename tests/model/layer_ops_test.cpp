@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 using namespace headroom;
 
@@ -79,4 +80,24 @@ TEST_CASE("key-value heads fewer than ranks are held by each of them") {
   CHECK(attention->heads == 2.0);
   CHECK(attention->kv_heads == 1.0);
   CHECK(ops.find(LayerOpKind::scan) == nullptr);
+}
+
+TEST_CASE("a norm over all heads of queries and keys: tensor ranks that serve reduce one sum of each") {
+  const ModelLibrary models = ModelLibrary::standard();
+  const Architecture& arch = models.find("minimax-m2");
+  const auto sums = [&](LayerForm form, double tp) {
+    std::vector<LayerOp> found;
+    for (const LayerOp& op : layer_ops(arch, arch.blocks().front(), form, tp)) {
+      if (op.kind == LayerOpKind::reduction && op.width > 0.0) {
+        found.push_back(op);
+      }
+    }
+    return found;
+  };
+  const std::vector<LayerOp> split = sums(LayerForm::serving, 4.0);
+  REQUIRE(split.size() == 1);
+  CHECK(split.front().width == 2.0);
+  CHECK(split.front().input == (48.0 + 8.0) / 4.0 * 128.0);
+  CHECK(sums(LayerForm::serving, 1.0).empty());
+  CHECK(sums(LayerForm::training, 4.0).empty());
 }

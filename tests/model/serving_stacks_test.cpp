@@ -289,6 +289,9 @@ TEST_CASE("exchanges of experts: rules as the files state them, and what they ma
   const IterationPhysics& physics = iteration_physics(test::model_data());
   CHECK(engine_kernels(stack, physics, "0.13.0").all_to_all[0].backend == "flashinfer_all2allv");
   CHECK(engine_kernels(stack, physics, "").all_to_all[0].backend == "flashinfer_nvlink_one_sided");
+  CHECK_FALSE(engine_kernels(stack, physics, "0.19.0").joined_norms);
+  CHECK(engine_kernels(stack, physics, "0.23.0").joined_norms);
+  CHECK(engine_kernels(stack, physics, "").joined_norms);
   // Whoever dispatches at all does so over NICs too.
   for (const ServingStack& each : serving_stacks(test::model_data())) {
     for (const AllToAllRule& rule : each.all_to_all) {

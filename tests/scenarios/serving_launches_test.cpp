@@ -188,7 +188,7 @@ TEST_CASE(
   r.serving.isl.reset();
   filled = launched(r, launches).run;
   CHECK(filled.options.count("attention_dp_timeout") == 0);
-  CHECK(filled.isl == 8000.0);
+  CHECK(filled.isl == 5011.0);
 }
 
 TEST_CASE("facts that exclude each other reject a row by name") {
@@ -419,7 +419,42 @@ TEST_CASE("GB300 of MLPerf v5.1 ran that round's TensorRT-LLM, whatever CUDA its
   CHECK(stack(filled) == "tensorrt-llm-mlperf-2025");
   CHECK(filled.assumed.find("in place of the row's 'TensorRT 10.13, CUDA 13.0'") != std::string::npos);
   r.source = "MLPerf Inference v6.0";
+  r.serving.model = "Llama-2-70B";  // of those that run on compiled engines
   CHECK(stack(launched(r, launches)) == "tensorrt-llm-mlperf");
+}
+
+TEST_CASE("MLPerf v6.0: TensorRT-LLM's server and executor go by one name, and the launch tells which ran") {
+  RunRow r = row();
+  r.source = "MLPerf Inference v6.0";
+  r.serving.engine = "TensorRT-LLM (MLPerf harness)";
+  r.serving.engine_version = "TensorRT 10.14, CUDA 13.1";
+  const auto stack = [&](std::string_view model) {
+    r.serving.model = model;
+    const LaunchedRow filled = launched(r, published_launches(sources().data));
+    return stack_of_release(serving_stacks(sources().data), filled.run.engine, filled.run.engine_version)->id;
+  };
+  CHECK(stack("Llama-2-70B") == "tensorrt-llm-mlperf");
+  CHECK(stack("GPT-OSS-120B") == "tensorrt-llm-mlperf-serve");
+  CHECK(stack("Llama-3.1-8B") == "tensorrt-llm-mlperf-serve");
+  CHECK(launched(r, published_launches(sources().data)).assumed.find("trtllm-serve") != std::string::npos);
+  r.source = "MLPerf Inference v5.1";
+  CHECK(stack("Llama-3.1-8B") != "tensorrt-llm-mlperf-serve");
+}
+
+TEST_CASE("a launch that asks for whole experts has as many expert ranks as tensor ranks, whatever the row says") {
+  RunRow r = row();
+  r.source = "InferenceX";
+  r.serving.engine = "vLLM";
+  r.serving.engine_version = "0.17.0";
+  r.serving.model = "MiniMax-M2.5";
+  r.serving.gpu = "B200-SXM";
+  r.serving.tp = 4;
+  r.serving.ep = 1;
+  const LaunchedRow filled = launched(r, published_launches(sources().data));
+  CHECK(filled.run.ep == 4);
+  CHECK(filled.assumed.find("ep 4, of whole experts") != std::string::npos);
+  r.serving.engine_version = "0.19.0";
+  CHECK(launched(r, published_launches(sources().data)).run.ep == 1);
 }
 
 TEST_CASE("a range of mean prompts widens the interval by both of its ends") {

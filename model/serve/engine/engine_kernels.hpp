@@ -25,6 +25,13 @@ struct SharedExperts {
   std::string from, source;  ///< `from`: the first release that does so; empty: all
 };
 
+/// Norms over all heads of queries or keys, of which tensor ranks have a part each: a kernel that sums, the reduction
+/// over the ranks and the norm itself, or all three in one.
+struct JoinedNorms {
+  bool joined = false;
+  std::string from, source;  ///< `from`: the first release that joins them; empty: all
+};
+
 /// The measured kernels that represent an engine's own.
 struct EngineKernels {
   std::string curves;  ///< engine of the curves: "trtllm", "vllm"
@@ -35,6 +42,7 @@ struct EngineKernels {
   /// Generations on whose SKUs another engine's products, attention, experts and passes stand for this one's.
   std::vector<GenerationKernels> generations{};
   double shared_beside = 0.0;  ///< SharedExperts::most_tokens of the release
+  bool joined_norms = false;   ///< JoinedNorms::joined of the release
   /// Bytes that the engine moves for each logit of a sampled row to filter it by top-p or top-k; 0: nobody asks for
   /// that.
   double filter_bytes = 0.0;

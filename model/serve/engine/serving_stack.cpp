@@ -109,6 +109,15 @@ void read_shared_experts(ConfigTable& root, ServingStack& stack) {
   }
 }
 
+void read_joined_norms(ConfigTable& root, ServingStack& stack) {
+  if (std::optional<ConfigTable> table = root.maybe_table("joined_norms")) {
+    stack.joined_norms.joined = true;
+    stack.joined_norms.from = table->maybe_text("from").value_or("");
+    stack.joined_norms.source = table->text("source");
+    table->finish();
+  }
+}
+
 /// Kernels by the names of their measurements; "{}" in a name stands for the format of the activations.
 std::vector<std::string> read_transports(ConfigTable& table, std::string_view key) {
   std::vector<std::string> names = table.texts(key);
@@ -149,6 +158,12 @@ void read_all_to_all(ConfigTable& root, ServingStack& stack) {
   }
 }
 
+/// Whether a release has what came with release `from`; the current one, which is unknown, has everything.
+bool has(std::string_view version, const std::string& from) {
+  const Release asked = release_of(version);
+  return !asked.known || from.empty() || !(asked < release_of(from));
+}
+
 bool large(const ServingStack& stack, const Device& device) {
   return stack.large_max_num_seqs > 0 && device.visible_capacity().value >= stack.large_from &&
          device.generation != stack.large_except;
@@ -184,9 +199,11 @@ std::vector<ExpertFamily> ServingStack::expert_families(std::string_view version
 }
 
 double ServingStack::shared_beside(std::string_view version) const {
-  const Release asked = release_of(version);
-  const bool before = asked.known && !shared_experts.from.empty() && asked < release_of(shared_experts.from);
-  return before ? 0.0 : shared_experts.most_tokens;
+  return has(version, shared_experts.from) ? shared_experts.most_tokens : 0.0;
+}
+
+bool ServingStack::joins_norms(std::string_view version) const {
+  return joined_norms.joined && has(version, joined_norms.from);
 }
 
 std::vector<AllToAllRule> ServingStack::exchange_rules(std::string_view version) const {
@@ -217,6 +234,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   read_former_experts(table, stack);
   read_generation_kernels(table, stack);
   read_shared_experts(table, stack);
+  read_joined_norms(table, stack);
   read_all_to_all(table, stack);
   read_fraction(table.table("memory_fraction"), stack);
   read_limits(table.table("limits"), stack);
@@ -277,7 +295,8 @@ EngineKernels engine_kernels(const ServingStack& stack, const IterationPhysics& 
           stack.expert_families(version),
           stack.exchange_rules(version),
           stack.generation_kernels,
-          stack.shared_beside(version)};
+          stack.shared_beside(version),
+          stack.joins_norms(version)};
 }
 
 const ServingStack* stack_of_release(std::span<const ServingStack> stacks,

@@ -81,6 +81,7 @@ struct ServingStack {
   std::vector<FormerExperts> former_experts;
   std::vector<GenerationKernels> generation_kernels;
   SharedExperts shared_experts;
+  JoinedNorms joined_norms;
   std::vector<AllToAllRule> all_to_all;  ///< the first rule that matches a layout applies; none: an all-gather
   std::string fraction_source, limits_source, activation_source, framework_source, graphs_source, uncertainty_source;
 
@@ -92,6 +93,8 @@ struct ServingStack {
   [[nodiscard]] std::vector<ExpertFamily> expert_families(std::string_view version) const;
   /// Most tokens of an iteration in which a release runs shared experts beside the routed ones; 0: it never does.
   [[nodiscard]] double shared_beside(std::string_view version) const;
+  /// Whether a release joins a norm over all heads with the reduction of its sums.
+  [[nodiscard]] bool joins_norms(std::string_view version) const;
   /// The rules of `all_to_all` that a release has; all of them for the current release, as above.
   [[nodiscard]] std::vector<AllToAllRule> exchange_rules(std::string_view version) const;
   /// Whether a request reserves the blocks of its whole output at the start.

@@ -15,7 +15,6 @@
 #include <headroom/model/serve/replica/replica_formats.hpp>
 #include <headroom/model/serve/replica/replica_kernels.hpp>
 #include <headroom/model/serve/replica/replica_links.hpp>
-#include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/workload/layer_ops.hpp>
 
 #include <algorithm>
@@ -52,6 +51,10 @@ Ranks ranks_of(const ServingLayout& layout) noexcept {
   }
   return r;
 }
+
+/// The engines' own kernels move words of 16 bytes (vllm/distributed/device_communicators/custom_all_reduce.py,
+/// should_custom_ar): sums of one token go through NCCL.
+constexpr Bytes least_custom{16.0};
 
 double vector_peak_of(const Device& device) noexcept {
   const auto& peak = device.peak[static_cast<std::size_t>(Rate::fp32_vector)];
@@ -99,6 +102,7 @@ struct Replica::Compiled {
   bool nvfp4 = false, gptq = false;
   bool block_experts = false;
   double shared_beside = 0.0;  ///< most tokens with shared experts beside the routed ones
+  bool joined_norms = false;   ///< a norm whose sums are reduced is one kernel
   Mxfp4Experts mxfp4 = Mxfp4Experts::none;
   double indexed_layers = 0.0;
   GemmModel product, half;
@@ -146,7 +150,7 @@ struct Replica::Compiled {
   void beside_experts(const IterationTerms& shared, double routed, double count, IterationTerms& t) const noexcept;
   void expert_terms(const LayerOp& op, double count, double tokens, IterationTerms& t) const noexcept;
   void end_terms(const IterationMix& mix, IterationTerms& t) const noexcept;
-  [[nodiscard]] double all_reduce(double tokens) const noexcept;
+  [[nodiscard]] double all_reduce(Bytes bytes) const noexcept;
 };
 
 namespace {
@@ -159,24 +163,6 @@ std::optional<CustomAllReduceModel> custom_all_reduce(const ChosenCollectives& c
     }
   }
   return std::nullopt;
-}
-
-/// How much slower a SKU multiplies than its datasheet says, where it borrows kernels of another board of the same chip
-/// with more power: as in training (StepLevels::board_factor). At least 1.
-double board_factor(const ModelData& data, const Device& sku) {
-  const StepParameters& step = step_parameters(data);
-  return sku.curves.empty() ? 1.0 : std::max(1.0, step.levels.board_factor(sku, step.physics.power_clock));
-}
-
-/// The SKU with all peaks lower.
-Device with_lower_peaks(const Device& sku, double slower) {
-  Device limited = sku;
-  for (auto& peak : limited.peak) {
-    if (peak) {
-      peak->value = (1.0 / slower) * peak->value;
-    }
-  }
-  return limited;
 }
 
 }  // namespace
@@ -249,6 +235,7 @@ Replica::Replica(const ModelData& data,
       formats.kernels == WeightKernels::gptq && product.weight_bytes < 2.0 && product.activation_bytes >= 2.0,
       names.experts.front()->name == "fp8_block",
       kernels.shared_beside,
+      kernels.joined_norms,
       mxfp4_experts_of(names),
       0.0,
       product_model(set, device, engine, product, half, sources, narrow_borrowed),
@@ -331,13 +318,12 @@ Replica::~Replica() = default;
 Replica::Replica(Replica&&) noexcept = default;
 Replica& Replica::operator=(Replica&&) noexcept = default;
 
-double Replica::Compiled::all_reduce(double tokens) const noexcept {
+double Replica::Compiled::all_reduce(Bytes bytes) const noexcept {
   if (!tensor) {
     return 0.0;
   }
-  const Bytes bytes{2.0 * tokens * hidden};
   const Seconds library = tensor->time(Collective::all_reduce, bytes).time;
-  return (custom ? custom->time(bytes, tensor_view, library) : library).raw();
+  return (custom && bytes >= least_custom ? custom->time(bytes, tensor_view, library) : library).raw();
 }
 
 double Replica::Compiled::writing_out(const GemmShape& shape) const noexcept {
@@ -506,12 +492,19 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
             memory.time({Bytes{4.0 * own * op.width}, Bytes{2.0 * own * op.width}, 0.0});
         break;
       case LayerOpKind::reduction:
+        if (op.width > 0.0) {
+          const Bytes sums{4.0 * own * op.width};
+          t[IterationTerm::all_reduce] += n * all_reduce(sums);
+          passes += joined_norms ? Seconds{} : memory.time({Bytes{2.0 * own * op.input}, sums, 0.0});
+        }
+        break;
       case LayerOpKind::exchange: break;
     }
   }
   shared[IterationTerm::passes] = shared_passes.raw();
   beside_experts(shared, (t[IterationTerm::experts] - experts_before) / n, n, t);
-  t[IterationTerm::all_reduce] += n * (routed ? layer.parts - 1.0 : layer.parts) * all_reduce(own);
+  t[IterationTerm::all_reduce] +=
+      n * (routed ? layer.parts - 1.0 : layer.parts) * all_reduce(Bytes{2.0 * own * hidden});
   if (routed) {
     // Tensor ranks of a group share its tokens out.
     t[IterationTerm::exchange] += n * exchange->seconds({own / ranks.tp, all, prompts > 0.0});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/serve/replica/replica_kernels.hpp>
+#include <headroom/model/train/software/step_stack.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -149,6 +150,21 @@ std::vector<ExpertKernels> expert_models(const CurveSet& set,
     throw ConfigError{"no layer of experts was measured on the SKU whose curves serve " + device.id};
   }
   return models;
+}
+
+double board_factor(const ModelData& data, const Device& sku) {
+  const StepParameters& step = step_parameters(data);
+  return sku.curves.empty() ? 1.0 : std::max(1.0, step.levels.board_factor(sku, step.physics.power_clock));
+}
+
+Device with_lower_peaks(const Device& sku, double slower) {
+  Device limited = sku;
+  for (auto& peak : limited.peak) {
+    if (peak) {
+      peak->value = (1.0 / slower) * peak->value;
+    }
+  }
+  return limited;
 }
 
 }  // namespace headroom

@@ -15,6 +15,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Curves of the engine where it was measured, else of any.
 template <typename Choose>
 auto of_engine(const std::string& engine, const Choose& choose) {
@@ -50,5 +52,11 @@ struct ExpertKernels {
                                                        const GemmFormat& half,
                                                        std::vector<std::string>& sources,
                                                        bool& borrowed);
+
+/// How much slower a SKU multiplies than its datasheet says, where it borrows kernels of another board of the same chip
+/// with more power: as in training (StepLevels::board_factor). At least 1.
+[[nodiscard]] double board_factor(const ModelData& data, const Device& sku);
+/// The SKU with all peaks lower.
+[[nodiscard]] Device with_lower_peaks(const Device& sku, double slower);
 
 }  // namespace headroom
