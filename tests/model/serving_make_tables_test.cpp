@@ -41,7 +41,7 @@ struct Priced {
          std::string_view sku = "h100-sxm-80gb")
       : replica{made(model, layout, sku)}, tables{make_iteration_tables(replica, stack, physics, reach)} {}
 
-  static Replica made(std::string_view model, const ServingLayout& layout, std::string_view sku) {
+  static Replica made(std::string_view model, const ServingLayout& layout, std::string_view sku = "h100-sxm-80gb") {
     static const Catalog catalog = Catalog::standard();
     const Device& device = catalog.device(sku);
     return {test::model_data(),
