@@ -349,7 +349,7 @@ TEST_CASE("decodes in the prompts' call of attention read the cache once for eac
   // 40 layers x 100 sequences x 2,050 keys x 40 heads x 512 bytes are 168 GB, 82 ms at 2.04 TB/s: the published run
   // of Qwen3-14B on vLLM 0.11 takes 86 ms more for such an iteration than for one with decodes of 128 keys
   CHECK(each > 0.082);
-  CHECK(each < 1.3 * 0.082);
+  CHECK(each < 1.4 * 0.082);
   CHECK(each > 3.5 * once);
   // by the generation's kernels, by the engine's, by networks whose kernels are others
   CHECK(attention(qwen, "h100-sxm-80gb", "vllm", mixed) == attention(qwen, "h100-sxm-80gb", "vllm", alone));
