@@ -41,6 +41,7 @@ constexpr std::array number_facts{
     NumberFact{"distinct_prompts", 1.0, 1e9},
     NumberFact{"warmups_per_client", 0.0, 1e6},
     NumberFact{"front_end_processes", 1.0, 1e4},
+    NumberFact{"chat_template_ms", 0.0, 1e3},
     NumberFact{"memory_fraction", 0.01, 1.0},
     NumberFact{"max_num_tokens", 1.0, 1e9},
     NumberFact{"max_num_tokens_per_isl", 0.1, 100.0},

@@ -122,7 +122,7 @@ std::string key_of(const SimulatedQuestion& q) {
   return q.engine() + "/" + std::to_string(q.placed.replicas) + "/" + std::to_string(static_cast<int>(q.load.kind)) +
          "/" + std::to_string(q.load.rate) + "/" + std::to_string(q.load.clients) + "/" +
          std::to_string(q.load.requests) + "/" + text_of(q.load.prompt) + "/" + text_of(q.load.output) + "/" +
-         std::to_string(q.load.fresh) + "/" + text_of(q.client) + limits_text(q) +
+         std::to_string(q.load.fresh) + "/" + text_of(q.client) + limits_text(q) + "/" + std::to_string(q.parse.raw()) +
          (q.prefill != nullptr ? "/" + std::to_string(q.prefill->placed.replicas) + " x " + q.prefill->engine() : "");
 }
 
@@ -231,6 +231,7 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   }
   q.load = *load;
   q.client = client_facts(run);
+  q.parse = Seconds{1e-3 * row_number(run, "chat_template_ms").value_or(0.0)};
   const std::string policy = row_option(run, "scheduler");
   const auto* const rules = std::find(scheduler_names.begin(), scheduler_names.end(), policy);
   if (!policy.empty() && rules == scheduler_names.end()) {
@@ -445,7 +446,7 @@ ClientReport simulated_report(const SimulatedQuestion& question,
   ClientReport report;
   for (std::int64_t i = 0; i < repeats; ++i) {
     const RequestLoad load = requests_of(question.load, loads.seed + static_cast<std::uint64_t>(i));
-    const FrontEnd front{load, picoseconds(stack.intake.raw())};
+    const FrontEnd front{load, picoseconds(stack.intake.raw()), picoseconds(question.parse.raw())};
     FleetResult result = simulate(fleet, front.behind());
     front.show(result);
     const RequestMetrics all = serving_metrics(load, result).all;

@@ -50,6 +50,7 @@ struct SimulatedQuestion {
   std::string run;       ///< key of the run; rows with equal keys share one simulation
   double to_unit = 1.0;  ///< factor from seconds, or from a rate per second, to the row's unit
   ClientFacts client;
+  Seconds parse{};              ///< in which the front end parses the chat template of a request
   SchedulerRules rules;         ///< of the engine, or of the policy that its launch states
   std::optional<bool> chunked;  ///< whether prompts may be split over iterations; nullopt: the engine's default
   bool token_gaps = false;      ///< times between tokens are those of all gaps, not means of requests

@@ -74,3 +74,14 @@ TEST_CASE("a front end that takes no time, and a closed loop, leave everything a
     CHECK(result.requests[2].finished == 5 * ms);
   }
 }
+
+TEST_CASE("templates of all that wait are parsed before any of them gets on") {
+  const RequestLoad load = arrivals({0, 0, 0, 20, 60});
+  const RequestLoad behind = FrontEnd{load, 5 * ms, 10 * ms}.behind();
+  // three templates and the first request, the others behind it; the fourth came meanwhile and is the next pass
+  CHECK(behind.requests[0].arrival == 35 * ms);
+  CHECK(behind.requests[1].arrival == 40 * ms);
+  CHECK(behind.requests[2].arrival == 45 * ms);
+  CHECK(behind.requests[3].arrival == 60 * ms);
+  CHECK(behind.requests[4].arrival == 75 * ms);
+}

@@ -35,12 +35,15 @@ struct Priced {
   IterationPhysics physics{};
   IterationTables tables;
 
-  Priced(std::string_view model, const ServingLayout& layout, const TableReach& reach = {})
-      : replica{made(model, layout)}, tables{make_iteration_tables(replica, stack, physics, reach)} {}
+  Priced(std::string_view model,
+         const ServingLayout& layout,
+         const TableReach& reach = {},
+         std::string_view sku = "h100-sxm-80gb")
+      : replica{made(model, layout, sku)}, tables{make_iteration_tables(replica, stack, physics, reach)} {}
 
-  static Replica made(std::string_view model, const ServingLayout& layout) {
+  static Replica made(std::string_view model, const ServingLayout& layout, std::string_view sku = "h100-sxm-80gb") {
     static const Catalog catalog = Catalog::standard();
-    const Device& device = catalog.device("h100-sxm-80gb");
+    const Device& device = catalog.device(sku);
     return {test::model_data(),
             ModelLibrary::standard().find(model),
             device,
@@ -215,4 +218,14 @@ TEST_CASE("tables: nothing runs in no time, and more of anything never takes les
     CHECK(now > before);
     before = now;
   }
+}
+
+TEST_CASE("tables: decodes beside prompts take longer where they run in the prompts' call, and not without prompts") {
+  const Priced p{"qwen3-14b", {1, 1, 1}, {}, "a100-sxm-80gb"};
+  const IterationMix alone = decodes(96, 2048);
+  const IterationMix mixed = with_prompt(alone, 928, 928);
+  CHECK(p.by_tables(alone) == near(p.by_kernels(alone), 1e-9));
+  CHECK(p.by_tables(mixed) == near(p.by_kernels(mixed), 0.03));
+  const double beside = p.by_tables(mixed) - p.by_tables(with_prompt({}, 1024, 1024));
+  CHECK(beside > 0.06);  // 161 GB at 2.04 TB/s, where decodes alone read 32
 }

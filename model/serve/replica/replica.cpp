@@ -56,11 +56,6 @@ Ranks ranks_of(const ServingLayout& layout) noexcept {
 /// should_custom_ar): sums of one token go through NCCL.
 constexpr Bytes least_custom{16.0};
 
-double vector_peak_of(const Device& device) noexcept {
-  const auto& peak = device.peak[static_cast<std::size_t>(Rate::fp32_vector)];
-  return peak ? peak->value.raw() : HUGE_VAL;
-}
-
 /// Attention of a cache of the formats, with the bytes of an element scaled: latents serve as keys and as values.
 AttentionFormat attention_format_of(const ReplicaFormats& formats, double share) {
   AttentionFormat f = *find_attention_format(stored_bytes(formats.cache) < 2.0 ? "bf16/fp8" : "bf16/bf16");
@@ -100,9 +95,9 @@ struct Replica::Compiled {
   bool gated = false;
   bool weight_only = false, experts_wide = false;
   bool nvfp4 = false, gptq = false;
-  bool block_experts = false;
-  double shared_beside = 0.0;  ///< most tokens with shared experts beside the routed ones
-  bool joined_norms = false;   ///< a norm whose sums are reduced is one kernel
+  bool block_experts = false, mixed_attention = false;  ///< mixed: decodes beside prompts run in their call
+  double shared_beside = 0.0;                           ///< most tokens with shared experts beside the routed ones
+  bool joined_norms = false;                            ///< a norm whose sums are reduced is one kernel
   Mxfp4Experts mxfp4 = Mxfp4Experts::none;
   double indexed_layers = 0.0;
   GemmModel product, half;
@@ -234,13 +229,14 @@ Replica::Replica(const ModelData& data,
       product.name == "nvfp4",
       formats.kernels == WeightKernels::gptq && product.weight_bytes < 2.0 && product.activation_bytes >= 2.0,
       names.experts.front()->name == "fp8_block",
+      attention_is_mixed(data, engine, device, arch, sources),
       kernels.shared_beside,
       kernels.joined_norms,
       mxfp4_experts_of(names),
       0.0,
       product_model(set, device, engine, product, half, sources, narrow_borrowed),
       product_model(set, device, engine, half, half, sources, half_borrowed),
-      PrefillModel{prefill.curve->values, wide, fresh},
+      PrefillModel{prefill_of(prefill.curve->values, data, engine, device, arch, sources), wide, fresh},
       DecodeModel{decode.curve->values, wide, cache},
       MemoryModel{memory.values, wide},
       ScanModel{data, device, half.rate},
@@ -385,8 +381,11 @@ void Replica::Compiled::attention_terms(const LayerOp& op,
       s.tokens = 1.0;
       s.context = op.selected + op.indexed * mix.keys;
     }
-    t[IterationTerm::decode_attention] += count * decode.time(s).raw();
     t.least_decode += count * attention_bytes(s, cache).raw() / bandwidth;
+    if (mixed_attention && mix.chunks > 0.0 && op.tokens == LayerTokens::all) {
+      s.kv_heads = s.heads;  // each query head reads the cache by itself
+    }
+    t[IterationTerm::decode_attention] += count * decode.time(s).raw();
     t.decode_on_vector_units += count * (attention_flops(s).raw() / vector_peak);
   }
 }

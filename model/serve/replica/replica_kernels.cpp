@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/serve/replica/replica_kernels.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace headroom {
@@ -165,6 +167,71 @@ Device with_lower_peaks(const Device& sku, double slower) {
     }
   }
   return limited;
+}
+
+double vector_peak_of(const Device& device) noexcept {
+  const auto& peak = device.peak[static_cast<std::size_t>(Rate::fp32_vector)];
+  return peak ? peak->value.raw() : HUGE_VAL;
+}
+
+AttentionKernels read_attention_kernels(const ConfigValue& document,
+                                        const std::string& /*file*/,
+                                        Diagnostics& diagnostics) {
+  ConfigTable root{document, "", diagnostics};
+  require_schema(root);
+  static_cast<void>(root.text("id"));
+  static_cast<void>(root.text("source"));
+  AttentionKernels all;
+  for (ConfigTable& table : root.tables("mixed")) {
+    all.mixed.push_back({table.text("engine"), table.text("generation")});
+    static_cast<void>(table.text("source"));
+    table.finish();
+  }
+  for (ConfigTable& table : root.tables("sinks")) {
+    all.sinks.push_back(
+        {table.text("engine"), table.text("generation"), static_cast<double>(table.integer("rows", {16, 256}))});
+    static_cast<void>(table.text("source"));
+    table.finish();
+  }
+  root.finish();
+  return all;
+}
+
+const AttentionKernels& attention_kernels(const ModelData& data) {
+  return step_numbers(data, "serve-attention", read_attention_kernels);
+}
+
+bool attention_is_mixed(const ModelData& data,
+                        const std::string& engine,
+                        const Device& device,
+                        const Architecture& arch,
+                        std::vector<std::string>& sources) {
+  const std::vector<MixedAttention>& rules = attention_kernels(data).mixed;
+  const bool mixed =
+      !arch.sinks && !arch.mla && std::any_of(rules.begin(), rules.end(), [&](const MixedAttention& one) {
+        return one.engine == engine && one.generation == device.generation;
+      });
+  if (mixed) {
+    sources.emplace_back("decodes beside prompts: in the prompts' call, the cache read by each query head");
+  }
+  return mixed;
+}
+
+PrefillCurve prefill_of(PrefillCurve curve,
+                        const ModelData& data,
+                        const std::string& engine,
+                        const Device& device,
+                        const Architecture& arch,
+                        std::vector<std::string>& sources) {
+  constexpr double always = 3.0;  // of PrefillParameter::packing
+  for (const SinkAttention& one : attention_kernels(data).sinks) {
+    if (arch.sinks && one.engine == engine && one.generation == device.generation) {
+      curve[static_cast<std::size_t>(PrefillParameter::rows)] = one.rows;
+      curve[static_cast<std::size_t>(PrefillParameter::packing)] = always;
+      sources.push_back("prompts with sinks: in blocks of " + std::to_string(std::lround(one.rows)) + " rows");
+    }
+  }
+  return curve;
 }
 
 }  // namespace headroom

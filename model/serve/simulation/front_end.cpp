@@ -6,15 +6,20 @@
 
 namespace headroom {
 
-FrontEnd::FrontEnd(const RequestLoad& load, Picoseconds intake) : load_{load} {
+FrontEnd::FrontEnd(const RequestLoad& load, Picoseconds intake, Picoseconds parse) : load_{load} {
   if (intake <= Picoseconds{0} || load.concurrency > 0) {
     return;
   }
   done_.reserve(load.requests.size());
   Picoseconds free{0};
-  for (const Request& request : load.requests) {
-    free = std::max(free, request.arrival) + intake;
-    done_.push_back(free);
+  for (auto next = load.requests.begin(); next != load.requests.end();) {
+    const Picoseconds pass = std::max(free, next->arrival);
+    const auto end = std::find_if(next, load.requests.end(), [&](const Request& r) { return r.arrival > pass; });
+    free = pass + (end - next) * parse;
+    for (; next != end; ++next) {
+      free += intake;
+      done_.push_back(free);
+    }
   }
 }
 

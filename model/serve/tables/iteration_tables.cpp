@@ -117,7 +117,10 @@ Picoseconds IterationTables::time(const IterationBatch& batch) const noexcept {
     total += along(p.rows, p.head, rows);
   }
   if (batch.decodes > 0) {
-    total += across(p.decodes, p.context_each, p.decode, batch.decodes, batch.context / batch.decodes);
+    const std::size_t alone = p.decodes.at.size() * p.context_each.at.size();
+    const Values all{p.decode};
+    total += across(p.decodes, p.context_each, all.subspan(all.size() > alone ? alone : 0), batch.decodes,
+                    batch.context / batch.decodes);
   }
   return total + std::max(batch.attention.work, batch.attention.alone);
 }

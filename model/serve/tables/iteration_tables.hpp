@@ -65,8 +65,9 @@ class IterationTables {
     Axis rows;                             ///< tokens that are sampled
     std::vector<Picoseconds> head;         ///< language head and sampler, by rows
     Axis decodes, context_each;            ///< decoding sequences, and keys per sequence
-    std::vector<Picoseconds> decode;       ///< attention of a decode step, and its drafting
-    Axis chunk, chunk_context;             ///< tokens of a chunk, and keys that its last token sees
+    /// Attention of a decode step, and its drafting; behind these, where they differ, the same of steps with prompts.
+    std::vector<Picoseconds> decode;
+    Axis chunk, chunk_context;  ///< tokens of a chunk, and keys that its last token sees
     std::vector<Picoseconds> chunk_work, chunk_alone;
     /// Tokens of a decoding sequence per step: 1 plus the verified draft. Axes of tokens count them all.
     std::int64_t queries = 1;

@@ -60,10 +60,9 @@ class TableWriter {
     }
     p.decodes = knots(std::max<std::int64_t>(2, reach.sequences));
     p.context_each = knots(reach.keys);
-    for (const std::int64_t sequences : p.decodes.at) {
-      for (const std::int64_t keys : p.context_each.at) {
-        p.decode.push_back(picoseconds(decode(sequences, keys)));
-      }
+    add_decodes(p, false);
+    if (differs_beside(p.decodes.at.back(), p.context_each.at.back())) {
+      add_decodes(p, true);
     }
     p.chunk = knots(reach.tokens);
     p.chunk_context = knots(reach.keys);
@@ -114,9 +113,29 @@ class TableWriter {
     }
     return t;
   }
-  /// Seconds of a decode step's attention and all of its drafting.
-  [[nodiscard]] double decode(std::int64_t sequences, std::int64_t keys) const noexcept {
+  void add_decodes(IterationTables::Parts& p, bool beside) const {
+    for (const std::int64_t sequences : p.decodes.at) {
+      for (const std::int64_t keys : p.context_each.at) {
+        p.decode.push_back(picoseconds(decode(sequences, keys, beside)));
+      }
+    }
+  }
+  /// The decodes, and a prompt of one token, whose attention is a term of its own, in the same iteration.
+  static IterationMix with_prompt(IterationMix mix) noexcept {
+    mix.chunks = mix.chunk_tokens = mix.chunk_keys = 1.0;
+    return mix;
+  }
+  /// Whether attention of decodes takes another time with prompts in the step: by the kernels, whatever the factors on
+  /// them.
+  [[nodiscard]] bool differs_beside(std::int64_t sequences, std::int64_t keys) const noexcept {
+    const IterationMix alone = decodes(sequences, keys);
+    return kernels_(alone, TablePoint::attention)[IterationTerm::decode_attention] !=
+           kernels_(with_prompt(alone), TablePoint::attention)[IterationTerm::decode_attention];
+  }
+  /// Seconds of a decode step's attention and all of its drafting, with prompts in the step or without.
+  [[nodiscard]] double decode(std::int64_t sequences, std::int64_t keys, bool beside) const noexcept {
     IterationMix mix = decodes(sequences * beams_, keys);
+    mix = beside ? with_prompt(mix) : mix;
     double drafted = 0.0;
     if (drafting_ != nullptr) {
       mix.queries = real(drafting_->queries());
