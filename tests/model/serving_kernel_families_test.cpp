@@ -376,3 +376,29 @@ TEST_CASE("prompts of networks with sinks run in the blocks of the kernel that h
   CHECK(attention(oss, "a100-sxm-80gb") > 1.5 * attention(without, "a100-sxm-80gb"));
   CHECK(attention(oss, "h100-sxm-80gb") == attention(without, "h100-sxm-80gb"));
 }
+
+TEST_CASE("norms over all heads: tensor ranks reduce their sums in every layer, in a launch of its own or joined") {
+  const Architecture full = model("minimax-m2");
+  Architecture none = full;
+  none.qk_norm = QkNorm::none;
+  const auto terms = [&](const Architecture& arch, std::int64_t tp, double tokens, bool joined) {
+    EngineKernels kernels{"vllm", {Routing::power_law, 1.2}};
+    kernels.joined_norms = joined;
+    const Device& h100 = catalog().device("h100-sxm-80gb");
+    const Replica r{test::model_data(), arch, h100, catalog().reference_node(h100), kernels, {tp, 1, 1}, fp8};
+    return r.terms(decodes(tokens, 100));
+  };
+  const auto added = [&](T term, std::int64_t tp, double tokens, bool joined) {
+    return terms(full, tp, tokens, joined)[term] - terms(none, tp, tokens, joined)[term];
+  };
+  CHECK(added(T::all_reduce, 1, 64, false) == 0.0);
+  CHECK(added(T::passes, 1, 64, false) == 0.0);
+  // 62 all-reduces of 8 bytes a token, as long as the launch of the smallest
+  const double reduced = added(T::all_reduce, 4, 64, false);
+  CHECK(reduced > 62 * 2e-6);
+  CHECK(reduced < 62 * 10e-6);
+  CHECK(added(T::all_reduce, 4, 64, true) == near(reduced));
+  CHECK(added(T::passes, 4, 64, false) > 62 * 0.5e-6);  // a kernel that sums, joined with the others later
+  CHECK(added(T::passes, 4, 64, true) == 0.0);
+  CHECK(added(T::all_reduce, 4, 1, false) > reduced);  // eight bytes: NCCL's, for the engine's kernel moves sixteen
+}
