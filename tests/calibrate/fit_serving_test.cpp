@@ -202,7 +202,7 @@ TEST_CASE("a stack that states no number of its own moves its parent's, as it ha
     asked.push_back({"A", "llama3-8b", "H100-SXM5-80GB", "tpot_ms_mean", 1, 128, 512, concurrency});
     asked.back().engine = "TensorRT-LLM (MLPerf harness),6.0";
   }
-  const ServingFit fit = fitted({parsed(made_rows(asked, {{"layer", 60e-6}}, {}))}, false, 0.003);
+  const ServingFit fit = fitted({parsed(made_rows(asked, {{"layer", 60e-6}}, {}))}, false, 0.001);
   REQUIRE(fit.runs.size() == asked.size());
   REQUIRE(fit.runs.front().stack == "tensorrt-llm-mlperf");
   // its gaps between kernels are TensorRT-LLM's: 60 us made the rows, and its own file has a tenth of it

@@ -136,7 +136,7 @@ TEST_CASE("a fleet is launched as its plan answers it, and not where no fleet ke
 }
 
 TEST_CASE("a server is not written whose cache cannot hold the longest request, whatever the fleet keeps") {
-  const std::string fleet = "scenarios/serve/llama3-70b-fleet.toml --set fleet.replicas=7";
+  const std::string fleet = "scenarios/serve/llama3-70b-fleet.toml --set fleet.replicas=9";
   CHECK(run_headroom("export " + fleet + " --to vllm").code == 0);
   const std::string narrow =
       " --set serving.memory_fraction=0.3 --set traffic.prompt.most=120000 --set traffic.prompt.cv=6.0";

@@ -116,13 +116,14 @@ TEST_CASE("sessions fill up at the replica's own pace, which its load slows") {
   REQUIRE(alone.size() == 1);
   const ServingSimulation run = simulated({"traffic.think=10 s", "traffic.rate=0.1 req/s", "traffic.requests=400"});
   CHECK(alone.front().raw() == near(run.metrics.all.tpot.mean.raw(), 0.1));
-  const ServingSimulation busy = simulated({"traffic.think=10 s"});
-  const Seconds loaded = pace({"traffic.think=10 s"}).front();
+  const Texts load{"traffic.think=10 s", "traffic.rate=3.5 req/s"};
+  const ServingSimulation busy = simulated(load);
+  const Seconds loaded = pace(load).front();
   CHECK(loaded.raw() == near(busy.metrics.all.tpot.mean.raw(), 0.25));
   CHECK(loaded > alone.front());
-  CHECK(pace({"traffic.think=10 s"}, 4).front() < loaded);
+  CHECK(pace(load, 4).front() < loaded);
   CHECK(pace({"traffic.turns=1"}).empty());
-  CHECK(busy.load.filling == static_cast<std::int64_t>(0.5 * 4.0 * 5.0 * (10.0 + 200.0 * loaded.raw())));
+  CHECK(busy.load.filling == static_cast<std::int64_t>(0.5 * 3.5 * 5.0 * (10.0 + 200.0 * loaded.raw())));
 }
 
 TEST_CASE("the screen takes what closed forms find of sessions") {
