@@ -112,7 +112,8 @@ TEST_CASE("a router's launches go over the scores of all experts, seven bytes a 
   CHECK(forward > 34.0 * 7.0 * 64.0 * 4096.0 / 3.35e12);
 }
 
-TEST_CASE("published software ends its recomputation as its checkpoints do, and llm-foundry on torch 2.1 sums in fp32") {
+TEST_CASE(
+    "published software ends its recomputation as its checkpoints do, and llm-foundry on torch 2.1 sums in fp32") {
   const MemoryStacks& stacks = memory_stacks(test::model_data());
   CHECK(stacks.find("megatron-core").recompute_end == RecomputeEnd::whole);
   CHECK(stacks.find("deepspeed").recompute_end == RecomputeEnd::whole);

@@ -37,8 +37,8 @@ struct GoldenMarks {
                                             std::string_view actual,
                                             const GoldenMarks& marks = {});
 
-/// `expected` with the numbers of `actual`: each line takes that of the next printed one which has the same words, and stays
-/// where none has. A line "..." stays.
+/// `expected` with the numbers of `actual`: each line takes that of the next printed one which has the same words, and
+/// stays where none has. A line "..." stays.
 [[nodiscard]] std::string golden_rewritten(std::string_view expected, std::string_view actual);
 
 }  // namespace headroom::test
