@@ -3,6 +3,7 @@
 #include <headroom/calibrate/stacks/fit_serving_queues.hpp>
 #include <headroom/model/train/errors/fit_priors.hpp>
 #include <headroom/scenarios/measured/power_limits.hpp>
+#include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/serving_launches.hpp>
 #include <headroom/scenarios/measured/serving_runs.hpp>
 
@@ -195,11 +196,6 @@ bool wanted(const Gathered& all, const std::string& stack) {
          });
 }
 
-/// The format of a row's weights as classes of errors name it.
-std::string weights_of(const RunRow& row) {
-  return row.serving.weight_dtype == "fp4" ? "nvfp4" : row.serving.weight_dtype;
-}
-
 /// First tokens of closed loops are simulated, and as wide as fixed loads.
 bool first_token_of_loop(const ServingConfiguration& run, std::string_view metric) {
   return (metric == "ttft_ms_mean" || metric == "ttft_ms_p50") && scenario_of(run) != "offline" && !comes_as_queue(run);
@@ -240,7 +236,8 @@ void gather_queue(const RunRow& row,
     fitted.queue = true;
     fitted.offered = question->rate_of_open_load();
     const ServingConfidence widths{fit.classes, fit.skus, fit.formats};
-    const ServingErrors rate = widths.of(fitted.stack, ServingQuantity::rate, fitted.experts, sku, weights_of(row));
+    const ServingErrors rate =
+        widths.of(fitted.stack, ServingQuantity::rate, fitted.experts, sku, weights_named(row.serving.weight_dtype));
     fitted.reach = all.ends.reach(*question, {rate.low, rate.high});
   }
   all.runs.push_back(std::move(run));
@@ -302,7 +299,7 @@ void gather(
       }
       for (std::size_t i = before; i < fit.runs.size(); ++i) {
         fit.runs[i].sku = device != nullptr ? device->id : std::string{};
-        fit.runs[i].weights = weights_of(row);
+        fit.runs[i].weights = weights_named(row.serving.weight_dtype);
       }
     }
   }

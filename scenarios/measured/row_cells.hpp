@@ -61,6 +61,11 @@ struct SizeCell {
 /// "'layers' is 0, no size": the first stated cell outside 1 to its highest value; empty when there is none.
 [[nodiscard]] std::string impossible_size(std::initializer_list<SizeCell> cells);
 
+/// A format of weights as the classes of errors spell it.
+[[nodiscard]] constexpr std::string_view weights_named(std::string_view format) noexcept {
+  return format == "fp4" ? "nvfp4" : format;
+}
+
 /// The SKUs that rows name, each looked up once.
 class RowDevices {
  public:

@@ -73,11 +73,6 @@ std::int64_t whole_option(const ServingConfiguration& run, std::string_view key,
   return value ? static_cast<std::int64_t>(*value) : otherwise;
 }
 
-/// A format of weights as the classes of errors spell it.
-std::string_view weights_named(std::string_view format) noexcept {
-  return format == "fp4" ? "nvfp4" : format;
-}
-
 /// A mean first token of a closed loop with drafts, which has a closed form that was nearer to 50 such runs of
 /// DeepSeek-R1 than their simulation (a median of 43 against 48 %), and a hundred times as fast.
 bool drafts_in_loop(const ServingConfiguration& run, std::string_view metric) {

@@ -31,9 +31,8 @@ inline constexpr double most_load = 0.9;
 void slow_down(ServingFleet& fleet, RequestLoad& load, double slower);
 
 /// Measured over modelled of a time in queues that is not exceeded with so much probability, the fleet's own speed
-/// apart
-/// (`model`'s beside_reach). A whole answer is its first token and the rest, each as far off as such times were;
-/// `first`: the share (0 to 1) of its mean that is the first token's.
+/// apart (beside_reach of the model). A whole answer is its first token and the rest, each as far off as such times
+/// were; `first`: the share (0 to 1) of its mean that is the first token's.
 [[nodiscard]] double longest_in_queue(const ServeScenario& scenario,
                                       LatencyMetric metric,
                                       double first,
