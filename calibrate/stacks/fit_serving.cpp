@@ -235,9 +235,9 @@ void gather_queue(const RunRow& row,
     FittedServingRun& fitted = fit.runs.back();
     fitted.queue = true;
     fitted.offered = question->rate_of_open_load();
-    const ServingConfidence widths{fit.classes, fit.skus, fit.formats};
     const ServingErrors rate =
-        widths.of(fitted.stack, ServingQuantity::rate, fitted.experts, sku, weights_named(row.serving.weight_dtype));
+        serving_confidence(model.places().data())
+            .of(fitted.stack, ServingQuantity::rate, fitted.experts, sku, weights_named(row.serving.weight_dtype));
     fitted.reach = all.ends.reach(*question, {rate.low, rate.high});
   }
   all.runs.push_back(std::move(run));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/measured/serving_runs.hpp>
 
 #include <algorithm>
@@ -95,8 +96,7 @@ ServingErrors errors_of_run(const SimulatedQuestion& question,
   }
   const ServingErrors speed = beside_reach(queue, {rate.low, rate.high});
   const QueueReach reach = runs.reach(question, {speed.low, speed.high});
-  constexpr double normal_90 = 1.2816;
-  const double came = normal_90 / std::sqrt(real(question.load.requests));
+  const double came = normal_quantile(0.9) / std::sqrt(real(question.load.requests));
   ServingErrors errors = queue;
   errors.low = std::exp(-std::hypot(std::log(reach.low), came));
   errors.high = std::exp(std::hypot(std::log(reach.high), came));

@@ -591,9 +591,8 @@ std::string golden_rewritten(std::string_view expected, std::string_view actual)
     while (found < printed.size() && words(printed[found]) != words(line)) {
       ++found;
     }
-    const bool told = found < printed.size();
-    text += std::string{told ? printed[found].text : line.text} + "\n";
-    at = told ? found + 1 : at;
+    text += std::string{(found < printed.size() ? printed[found] : line).text} + "\n";
+    at = found < printed.size() ? found + 1 : at;
   }
   return text;
 }
