@@ -247,6 +247,11 @@ inline constexpr std::array speculative_rows{
         .says("It is the time of all drafting of a step, whatever its batch, as measured: of heads (EAGLE, Medusa, "
               "MTP), or of an engine of one's own, whose memory is not counted.")
         .but("It goes without draft_model only."),
+    boolean("overlap")
+        .blank_is("false on sglang, told; no other engine is known to wait")
+        .says("It says whether the scheduler works beside drafts (`SGLANG_ENABLE_SPEC_V2=1`), so that no step waits for "
+              "the host.")
+        .but("It goes with engine sglang only."),
 };
 
 inline constexpr KeyTable serving{"serving", Kinds::served, serving_rows};

@@ -72,12 +72,11 @@ double answer(const DisaggregatedQuestion& q, const SteadyState& s) {
 }
 
 IterationCost engine_cost(const PlacedRow& placed, const IterationPhysics& physics) {
-  const auto engine = [&placed, &physics](const IterationMix& mix) {
+  const IterationCost engine = [&placed, &physics](const IterationMix& mix) {
     return engine_terms(*placed.replica, mix, placed.replica->terms(mix), placed.stack->time, physics).total();
   };
   return [&placed, engine](const IterationMix& mix) {
-    return engine(mix) +
-           (placed.drafts.drafted > 0 && mix.decodes > 0.0 ? placed.drafts.share * engine(without_drafts(mix)) : 0.0);
+    return engine(mix) + drafting_seconds(placed.drafts, *placed.replica, placed.stack->time, engine, mix);
   };
 }
 

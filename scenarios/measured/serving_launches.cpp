@@ -61,6 +61,7 @@ constexpr std::array number_facts{
     NumberFact{"top_p", 0.0, 1.0},
     NumberFact{"draft_tokens", 1.0, 64.0},
     NumberFact{"verified_tokens", 1.0, 1024.0},
+    NumberFact{"overlap_drafts", 0.0, 1.0},
     NumberFact{"prompt_tokens", 1.0, 1e7},
     NumberFact{"prompt_tokens_low", 1.0, 1e7},
     NumberFact{"prompt_tokens_high", 1.0, 1e7},

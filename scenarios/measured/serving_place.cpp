@@ -168,6 +168,7 @@ std::optional<RowDrafts> drafts_of(const ServingConfiguration& run, const Archit
   const double layer = 1.0 / real(arch.layers);
   drafts.share = real(drafted) * (by_heads ? (layers * layer + head) / (layers + head) : layer);
   drafts.verified = static_cast<std::int64_t>(row_number(run, "verified_tokens").value_or(0.0));
+  drafts.overlapped = row_number(run, "overlap_drafts").value_or(0.0) > 0.0;
   drafts.of = accepted->of;
   return drafts;
 }

@@ -68,6 +68,9 @@ struct RowDrafts {
   double share = 0.0;
   std::string of;             ///< models that the acceptance rests on
   std::int64_t verified = 0;  ///< tokens of a step that are verified, of drafts as a tree; 0: those drafted and one
+  bool overlapped = false;    ///< the launch has the scheduler work beside drafts (SGLANG_ENABLE_SPEC_V2)
+  /// At the accepted tokens.
+  [[nodiscard]] Speculation speculation() const noexcept { return {drafted, accepted.probability, 0, overlapped}; }
   /// All drafts of a step, which no acceptance exceeds.
   [[nodiscard]] Accepted most() const noexcept { return {1.0, static_cast<double>(1 + drafted)}; }
   [[nodiscard]] double queries() const noexcept { return static_cast<double>(verified > 0 ? verified : 1 + drafted); }

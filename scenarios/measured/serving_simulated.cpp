@@ -311,7 +311,7 @@ std::string SimulatedQuestion::engine() const {
          (placed.layout.attention_groups() > 1 ? "/" + std::to_string(std::llround(placed.isl)) : "") +
          (placed.drafts.drafted > 0
               ? "/" + std::to_string(placed.drafts.drafted) + ":" + std::to_string(placed.drafts.accepted.probability) +
-                    ":" + std::to_string(placed.drafts.verified)
+                    ":" + std::to_string(placed.drafts.verified) + (placed.drafts.overlapped ? "o" : "")
               : "");
 }
 
@@ -329,8 +329,7 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
   habits.chunked_prefill = question.chunked;
   std::optional<Drafting> drafting;
   if (const RowDrafts& drafts = question.placed.drafts; drafts.drafted > 0) {
-    const Speculation speculation{drafts.drafted, drafts.accepted.probability, 0};
-    drafting.emplace(*question.placed.replica, speculation, drafts.queries(), drafts.share, stack, physics);
+    drafting.emplace(*question.placed.replica, drafts.speculation(), drafts.queries(), drafts.share, stack, physics);
     habits.drafting = &*drafting;
   }
   ServingStack with = *question.placed.stack;

@@ -202,11 +202,19 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   return q;
 }
 
-IterationMix without_drafts(const IterationMix& mix) noexcept {
+double drafting_seconds(const RowDrafts& drafts,
+                        const Replica& replica,
+                        const IterationStack& stack,
+                        const IterationCost& engine,
+                        const IterationMix& mix) {
+  if (drafts.drafted == 0 || mix.decodes <= 0.0) {
+    return 0.0;
+  }
   IterationMix decodes;
   decodes.decodes = mix.decodes;
   decodes.keys = mix.keys;
-  return decodes;
+  const double groups = static_cast<double>(replica.layout().attention_groups());
+  return drafts.share * engine(decodes) + (drafts.overlapped ? 0.0 : drafting_host(stack, mix.decodes, groups));
 }
 
 namespace {
@@ -253,12 +261,11 @@ IterationCost step_cost(const ServingTimeQuestion& q,
                         const KernelTerms& kernels,
                         const IterationStack& stack,
                         const IterationPhysics& physics) {
-  const auto engine = [&](const IterationMix& mix) {
+  const IterationCost engine = [&](const IterationMix& mix) {
     return clocked(q, mix, engine_terms(*q.replica, mix, kernels(mix), stack, physics)).total();
   };
-  return [&q, engine](const IterationMix& mix) {
-    return engine(mix) +
-           (q.drafts.drafted > 0 && mix.decodes > 0.0 ? q.drafts.share * engine(without_drafts(mix)) : 0.0);
+  return [&q, &stack, engine](const IterationMix& mix) {
+    return engine(mix) + drafting_seconds(q.drafts, *q.replica, stack, engine, mix);
   };
 }
 

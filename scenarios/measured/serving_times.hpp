@@ -52,8 +52,13 @@ struct ServingTimeQuestion {
   std::shared_ptr<const LeastIteration> least;
 };
 
-/// The decodes of a mix, each one token: an iteration of which drafting takes RowDrafts::share.
-[[nodiscard]] IterationMix without_drafts(const IterationMix& mix) noexcept;
+/// What drafting adds to an iteration that decodes: RowDrafts::share of `engine`'s time for its decodes alone, each one
+/// token, and the host's time where the launch does not overlap drafts. Seconds; 0 without drafts.
+[[nodiscard]] double drafting_seconds(const RowDrafts& drafts,
+                                      const Replica& replica,
+                                      const IterationStack& stack,
+                                      const IterationCost& engine,
+                                      const IterationMix& mix);
 
 /// Gives the kernel terms of a mix, which a fit computes once.
 using KernelTerms = std::function<IterationTerms(const IterationMix&)>;

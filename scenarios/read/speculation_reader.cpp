@@ -46,6 +46,7 @@ class SpeculationReader {
                                                 : std::string_view{};
     read_tokens();
     draft_.time = table_.stated<"draft_time">().value_or(draft_.time);
+    read_overlap();
     read_model();
     if (!table_.has("method") || method) {
       check_cost();
@@ -91,6 +92,23 @@ class SpeculationReader {
                ? "; if it is the tokens of a step, the model's own counted, the acceptance is " +
                      format_number(acceptance_of(stated, draft)) + " (Leviathan et al. 2023, equation 1)"
                : "; state the share of drafted tokens that the model accepts, as engines log it";
+  }
+
+  /// Engines whose steps wait for the host have a time of it (IterationStack::draft_step).
+  void read_overlap() {
+    const IterationStack& time = serve_.engine.time;
+    const bool waits = time.draft_step > Seconds{} || time.draft_sequence > Seconds{};
+    const std::optional<bool> stated = table_.stated<"overlap">();
+    draft_.speculation.overlapped = stated.value_or(false);
+    if (stated && !waits) {
+      table_.problem("overlap", "'overlap' is of engines whose steps with drafts are known to wait for the host, and " +
+                                    std::string{engine_titles[static_cast<std::size_t>(serve_.engine.engine)]} +
+                                    " is not; leave it out");
+    } else if (waits && !table_.has("overlap")) {
+      told_.push_back("serving.speculative.overlap = false (a launch without SGLANG_ENABLE_SPEC_V2=1 waits " +
+                      format(time.draft_step) + " a step and " + format(time.draft_sequence) +
+                      " a sequence for the host; say true if yours sets it)");
+    }
   }
 
   /// The published acceptance of the method where nobody stated one; false where there is none.

@@ -94,8 +94,9 @@ struct Priced {
   std::optional<Drafting> drafting;
   IterationTables tables;
 
-  explicit Priced(const std::optional<DraftPlan>& plan)
-      : drafting{plan ? std::optional<Drafting>{std::in_place, test::model_data(), *plan, h100(),
+  explicit Priced(const std::optional<DraftPlan>& plan, const IterationStack& engine = habits())
+      : stack{engine},
+        drafting{plan ? std::optional<Drafting>{std::in_place, test::model_data(), *plan, h100(),
                                                 catalog().reference_node(h100()), stack, physics, layout,
                                                 Precision::bf16, 1.0}
                       : std::nullopt},
@@ -222,6 +223,28 @@ TEST_CASE("speculation: tables hold the kernels of verifying and drafting, at th
         mixed.chunk_tokens = mixed.chunk_keys = 1500;
         CHECK(table_seconds(p.tables, mixed) == near(p.by_kernels(mixed), 0.15));
       }
+    }
+  }
+}
+
+TEST_CASE("speculation: steps wait for the host once and once a sequence, unless the engine overlaps drafts") {
+  IterationStack waiting = habits();
+  waiting.draft_step = Seconds{2e-3};
+  waiting.draft_sequence = Seconds{100e-6};
+  for (DraftPlan plan : {ngram(3, 0.7), timed(7, 0.7, 1.5e-3), small_model(3, 0.7)}) {
+    CAPTURE(plan.method);
+    const Priced hidden{plan};
+    const Priced exposed{plan, waiting};
+    plan.speculation.overlapped = true;
+    const Priced overlapped{plan, waiting};
+    for (const double b : {1.0, 16.0, 256.0}) {
+      CAPTURE(b);
+      const IterationMix mix = decodes(b, 1536, plan.queries());
+      const double waits = 2e-3 + b * 100e-6;
+      CHECK(exposed.by_kernels(mix) - hidden.by_kernels(mix) == near(waits, 1e-9));
+      CHECK(std::abs(table_seconds(exposed.tables, mix) - exposed.by_kernels(mix)) <= 5 * picosecond);
+      CHECK(overlapped.by_kernels(mix) == hidden.by_kernels(mix));
+      CHECK(table_seconds(overlapped.tables, mix) == table_seconds(hidden.tables, mix));
     }
   }
 }

@@ -110,6 +110,34 @@ TEST_CASE("a row that drafts by its network's own modules takes the acceptance t
   CHECK(predicted(c).status == RowStatus::unsupported);
 }
 
+TEST_CASE("drafts of a row wait for SGLang's host in every step, unless its launch overlaps them") {
+  ServingConfiguration c = run();
+  c.model = "DeepSeek-R1";
+  c.gpu = "H200-SXM-141GB";
+  c.engine = "SGLang";
+  c.engine_version = "0.5.9";
+  c.weight_dtype = c.act_dtype = c.kv_dtype = "fp8";
+  c.gpus = c.tp = 8;
+  c.concurrency = 1;
+  c.options["speculative"] = "mtp";
+  c.options["draft_tokens"] = "3";
+  ServingConfiguration burst = c;
+  burst.concurrency.reset();
+  burst.max_batch = 1;
+  burst.options["scenario"] = "burst";
+  burst.options["requests"] = "10";
+  for (ServingConfiguration one : {c, burst}) {
+    CAPTURE(one.options.at("scenario"));
+    const RowPrediction waits = predicted(one);
+    one.options["overlap_drafts"] = "1";
+    const RowPrediction overlaps = predicted(one);
+    REQUIRE(waits.status == RowStatus::ok);
+    REQUIRE(overlaps.status == RowStatus::ok);
+    // A step of 2.27 tokens waits 1.95 ms and 85 us for its one sequence.
+    CHECK((waits.predicted - overlaps.predicted) * 2.27 == doctest::Approx(1.95 + 0.085).epsilon(0.03));
+  }
+}
+
 TEST_CASE("no acceptance of drafts exceeds a row's bound: it is that of a run whose every draft is accepted") {
   ServingConfiguration c = run();
   c.model = "DeepSeek-R1";

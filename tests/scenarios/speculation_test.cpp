@@ -140,6 +140,29 @@ TEST_CASE("speculative plans: a fixed load's answer is that of verifying and dra
   CHECK(served(plan(ngrams, 4)).tpot.mid < draft.tpot.mid);
 }
 
+TEST_CASE("speculative plans: SGLang waits for the host in each step unless its launch overlaps drafts") {
+  const Texts sglang = together(one_billion, {"serving.engine=sglang"});
+  const Plan waits = plan(sglang, 16);
+  const Plan said = plan(together(sglang, {"serving.speculative.overlap=false"}), 16);
+  const Plan overlaps = plan(together(sglang, {"serving.speculative.overlap=true"}), 16);
+  const IterationStack host = std::get<ServeScenario>(question(fixed, together(sglang, {"serving.concurrency=16"})).question).engine.time;
+  REQUIRE(host.draft_step.raw() > 0.0);
+  const double exposed = (host.draft_step + 16.0 * host.draft_sequence).raw();
+  const double draft = served(waits).times->decode_drafting.raw() - served(overlaps).times->decode_drafting.raw();
+  CHECK(draft == near(exposed, 0.02));  // of the requests that decode at once, one of which may be in its prompt
+  CHECK(served(said).tpot.mid == served(waits).tpot.mid);
+  CHECK(served(overlaps).tpot.mid < served(waits).tpot.mid);
+  const auto tells = [](const Plan& p) {
+    return std::any_of(p.notes.begin(), p.notes.end(), [](const std::string& line) {
+      return line.find("serving.speculative.overlap = false") != std::string::npos;
+    });
+  };
+  CHECK(tells(waits));
+  CHECK_FALSE(tells(said));
+  CHECK(problem(together(ngrams, {"serving.speculative.overlap=true"}))
+            .find("known to wait for the host, and vLLM is not; leave it out") != std::string::npos);
+}
+
 TEST_CASE("speculative plans: at a batch that multiplies the line says that it slows down") {
   const Texts worse{"serving.speculative.draft=6", "serving.speculative.acceptance=0.3",
                     "serving.speculative.method=ngram"};

@@ -33,6 +33,8 @@ constexpr std::array stack_numbers{
     StackNumber{"intake",       nullptr, &IterationStack::intake},
     StackNumber{"mxfp4_unpacked", nullptr, &IterationStack::mxfp4_unpacked},
     StackNumber{"mxfp4_native", nullptr, &IterationStack::mxfp4_native},
+    StackNumber{"draft_step",   nullptr, &IterationStack::draft_step},
+    StackNumber{"draft_sequence", nullptr, &IterationStack::draft_sequence},
     StackNumber{"piece",        nullptr, &IterationStack::piece},
     StackNumber{"products",     &IterationStack::products},
     StackNumber{"nvfp4",        &IterationStack::nvfp4},

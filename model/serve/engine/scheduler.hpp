@@ -118,6 +118,7 @@ struct Speculation {
   /// Probability (0 to 1) that a draft token is accepted after its predecessors.
   double acceptance = 0.0;
   std::uint64_t seed = 0;
+  bool overlapped = false;  ///< the engine forms a step while the one before it still verifies
   /// Mean tokens per step and sequence: (1 - a^(draft + 1)) / (1 - a) (Leviathan et al. 2023, equation 1).
   [[nodiscard]] double tokens_per_step() const noexcept;
   /// Tokens (1 to draft + 1) of the step of request `id` after `generated` tokens; independent of the other requests.

@@ -45,6 +45,7 @@ Drafting::Drafting(const Replica& served,
       queries_{std::llround(queries)},
       served_{&served},
       share_{share},
+      groups_{real(served.layout().attention_groups())},
       stack_{stack},
       physics_{physics} {
   stack_.step = stack_.sequence = Seconds{};
@@ -62,15 +63,16 @@ IterationTerms Drafting::terms(const IterationMix& mix) const noexcept {
 double Drafting::decode_seconds(double sequences, double keys) const noexcept {
   IterationMix mix;
   mix.keys = keys;
+  const double host = speculation_.overlapped ? 0.0 : drafting_host(stack_, sequences, groups_);
   if (served_ != nullptr) {
     mix.decodes = sequences;
-    return share_ * engine_terms(*served_, mix, served_->terms(mix), stack_, physics_).total();
+    return host + share_ * engine_terms(*served_, mix, served_->terms(mix), stack_, physics_).total();
   }
   if (!model_) {
-    return time_;
+    return host + time_;
   }
   mix.decodes = std::max(1.0, sequences / groups_);
-  return real(speculation_.draft) * terms(mix).total();
+  return host + real(speculation_.draft) * terms(mix).total();
 }
 
 IterationTerms Drafting::prompt_terms(const IterationMix& mix) const noexcept {

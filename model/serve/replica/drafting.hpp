@@ -49,7 +49,7 @@ class Drafting {
 
   /// Of a step of so many sequences: `draft` decode iterations of the draft model one after the other, at the same keys
   /// (Leviathan et al. 2023, algorithm 1), or the stated time. Its kernels and the gaps between them count; the host
-  /// schedules once for all of them.
+  /// schedules once for all of them, and where the engine does not overlap drafts drafting_host() comes on top.
   [[nodiscard]] double decode_seconds(double sequences, double keys) const noexcept;
   /// The mix's prompts through the draft model, which needs their cache too, as a pass of its own. Zero without a
   /// model.

@@ -14,6 +14,10 @@ double of_busiest_group(double sequences, double groups) noexcept {
   return least + (sequences - whole) * (std::ceil((whole + 1.0) / groups) - least);
 }
 
+double drafting_host(const IterationStack& stack, double sequences, double groups) noexcept {
+  return (stack.draft_step + of_busiest_group(sequences, groups) * stack.draft_sequence).raw();
+}
+
 EngineLaunches engine_launches(const Replica& replica,
                                const IterationStack& stack,
                                const IterationPhysics& physics) noexcept {

@@ -39,4 +39,8 @@ struct EngineLaunches {
                                           const IterationStack& stack,
                                           const IterationPhysics& physics) noexcept;
 
+/// Host seconds that drafts of `sequences` add to an iteration where the engine does not overlap them:
+/// draft_step + draft_sequence x sequences of the busiest attention group.
+[[nodiscard]] double drafting_host(const IterationStack& stack, double sequences, double groups) noexcept;
+
 }  // namespace headroom
