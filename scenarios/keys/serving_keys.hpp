@@ -249,8 +249,9 @@ inline constexpr std::array speculative_rows{
         .but("It goes without draft_model only."),
     boolean("overlap")
         .blank_is("false on sglang, told; no other engine is known to wait")
-        .says("It says whether the scheduler works beside drafts (`SGLANG_ENABLE_SPEC_V2=1`), so that no step waits for "
-              "the host.")
+        .says(
+            "It says whether the scheduler works beside drafts (`SGLANG_ENABLE_SPEC_V2=1`), so that no step waits for "
+            "the host.")
         .but("It goes with engine sglang only."),
 };
 

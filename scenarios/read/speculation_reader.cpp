@@ -105,9 +105,11 @@ class SpeculationReader {
                                     std::string{engine_titles[static_cast<std::size_t>(serve_.engine.engine)]} +
                                     " is not; leave it out");
     } else if (waits && !table_.has("overlap")) {
-      told_.push_back("serving.speculative.overlap = false (a launch without SGLANG_ENABLE_SPEC_V2=1 waits " +
-                      format(time.draft_step) + " a step and " + format(time.draft_sequence) +
-                      " a sequence for the host; say true if yours sets it)");
+      told_.push_back(
+          "serving.speculative.overlap = false (releases up to 0.5.10 overlap drafts where SGLANG_ENABLE_SPEC_V2=1 is "
+          "set, some later ones by themselves; without it a step waits " +
+          format(time.draft_step) + " and " + format(time.draft_sequence) +
+          " a sequence for the host; say true if yours overlaps)");
     }
   }
 

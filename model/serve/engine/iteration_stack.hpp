@@ -27,8 +27,9 @@ struct IterationStack {
   /// `expert_layer`: on SKUs that unpack them to 16 bit first (Marlin, Triton), and on those with units for 4-bit
   /// floats (trtllm-gen). 0: those of the measured kernels.
   Seconds mxfp4_unpacked{}, mxfp4_native{};
-  /// Host time of an iteration with drafts that no kernel hides, where the scheduler waits for the accepted tokens before
-  /// it forms the next one: of each iteration, and of each of its sequences. An engine that overlaps drafts has neither.
+  /// Host time of an iteration with drafts that no kernel hides, where the scheduler waits for the accepted tokens
+  /// before it forms the next one: of each iteration, and of each of its sequences. An engine that overlaps drafts has
+  /// neither.
   Seconds draft_step{}, draft_sequence{};
   double products = 1.0;  ///< time of products over that of the measured kernels
   double nvfp4 = 1.0;     ///< time of nvfp4 products over `products` times that of the measured kernels

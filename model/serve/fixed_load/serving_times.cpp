@@ -110,6 +110,12 @@ void record(const ServingTimes& times,
            "Leviathan et al. 2023, algorithm 1", times.decode_drafting.raw(), Shown::seconds,
            {{"b", decode.decodes, Shown::count, "sequences that decode together"}});
   }
+  if (times.drafting_host > Seconds{}) {
+    r.line("decode: of drafting, the host", "draft_step + draft_sequence b of the busiest attention group",
+           "docs/serve-model.md", times.drafting_host.raw(), Shown::seconds,
+           {{"draft_step", engine.time.draft_step.raw(), Shown::seconds, "sgl-project/sglang, pull request 23000"},
+            {"draft_sequence", engine.time.draft_sequence.raw(), Shown::seconds, "the same"}});
+  }
   if (decode.queries > 1.0) {
     r.line("tokens a step", "(1 - a^(draft + 1)) / (1 - a)", "Leviathan et al. 2023, equation 1", times.step_tokens,
            Shown::count, {{"draft", decode.queries - 1.0, Shown::count, "scenario"}});
@@ -243,6 +249,7 @@ ServingTimes serving_times(const ModelData& data,
   times.use_decodes = phase_use(times.decode, least, decode);
   if (drafting) {
     times.decode_drafting = Seconds{drafting->seconds(decode)};
+    times.drafting_host = Seconds{drafting->host_seconds(decode.decodes)};
     times.prompt_drafting = Seconds{drafting->seconds(prompt)};
   }
   times.least_decode = Seconds{least.time(decode, ExpertsRead::least)};

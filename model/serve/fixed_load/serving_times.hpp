@@ -26,6 +26,7 @@ struct ServingTimes {
   ServingUse use_prompts, use_decodes;  ///< the same while prompts alone run, and decodes alone
   double step_tokens = 1.0;             ///< tokens per sequence and iteration; more than 1 with a draft
   Seconds decode_drafting{};            ///< drafting time in addition to `decode`
+  Seconds drafting_host{};              ///< of it, the host's where the engine does not overlap drafts
   Seconds prompt_drafting{};            ///< drafting time of a prompt in addition to `prompt`, if the draft is a model
   Seconds least_decode{};   ///< bound of the decode iteration from datasheet bandwidth and peak, for any routing
   bool least_reads = true;  ///< `least_decode` is limited by reading, not by multiplying

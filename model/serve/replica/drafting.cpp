@@ -60,10 +60,14 @@ IterationTerms Drafting::terms(const IterationMix& mix) const noexcept {
   return engine_terms(*model_, mix, model_->terms(mix), stack_, physics_);
 }
 
+double Drafting::host_seconds(double sequences) const noexcept {
+  return speculation_.overlapped ? 0.0 : drafting_host(stack_, sequences, groups_);
+}
+
 double Drafting::decode_seconds(double sequences, double keys) const noexcept {
   IterationMix mix;
   mix.keys = keys;
-  const double host = speculation_.overlapped ? 0.0 : drafting_host(stack_, sequences, groups_);
+  const double host = host_seconds(sequences);
   if (served_ != nullptr) {
     mix.decodes = sequences;
     return host + share_ * engine_terms(*served_, mix, served_->terms(mix), stack_, physics_).total();

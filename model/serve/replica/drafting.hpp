@@ -49,8 +49,10 @@ class Drafting {
 
   /// Of a step of so many sequences: `draft` decode iterations of the draft model one after the other, at the same keys
   /// (Leviathan et al. 2023, algorithm 1), or the stated time. Its kernels and the gaps between them count; the host
-  /// schedules once for all of them, and where the engine does not overlap drafts drafting_host() comes on top.
+  /// schedules once for all of them, and where the engine does not overlap drafts host_seconds() are among them.
   [[nodiscard]] double decode_seconds(double sequences, double keys) const noexcept;
+  /// Of decode_seconds() what the host takes where the engine does not overlap drafts.
+  [[nodiscard]] double host_seconds(double sequences) const noexcept;
   /// The mix's prompts through the draft model, which needs their cache too, as a pass of its own. Zero without a
   /// model.
   [[nodiscard]] IterationTerms prompt_terms(const IterationMix& mix) const noexcept;
