@@ -109,17 +109,27 @@ TEST_CASE("experts scaled by blocks run on kernels that read the scales, and lau
   CHECK_FALSE(replica(whole, fp8, "b200-sxm-180gb", "vllm", two).block_experts());
 }
 
-TEST_CASE("experts scaled by blocks: what a release ran them on lengthens them alone") {
+TEST_CASE("experts scaled by blocks: what a release ran them on lengthens them as far as their tiles of 64 are empty") {
   IterationStack stack;
   const IterationPhysics physics;
-  const auto seconds = [&](const Replica& r, double block_experts) {
-    stack.block_experts = block_experts;
-    return engine_terms(r, decodes(16), r.terms(decodes(16)), stack, physics)[T::experts];
+  const auto longer = [&](const Replica& r, const IterationMix& mix) {
+    stack.block_experts = 1.0;
+    const double measured = engine_terms(r, mix, r.terms(mix), stack, physics)[T::experts];
+    stack.block_experts = 1.5;
+    return engine_terms(r, mix, r.terms(mix), stack, physics)[T::experts] / measured;
   };
-  const Replica blocks = replica(model("qwen3-235b-a22b"), fp8, "h100-sxm-80gb", "vllm", {4, 1, 1});
-  CHECK(seconds(blocks, 1.5) == near(1.5 * seconds(blocks, 1.0)));
+  IterationMix prompt;
+  prompt.chunks = prompt.ending = 1.0;
+  prompt.chunk_tokens = prompt.chunk_keys = 1024.0;
+  // 8 of 128 experts a token: 16 tokens are one row of a mean expert, 512 half a tile, 1,024 a whole one
+  for (const ServingLayout& layout : {ServingLayout{4, 1, 1}, ServingLayout{4, 1, 4}}) {
+    const Replica blocks = replica(model("qwen3-235b-a22b"), fp8, "h100-sxm-80gb", "vllm", layout);
+    CHECK(longer(blocks, decodes(16)) == near(1.0 + 0.5 * 63.0 / 64.0));
+    CHECK(longer(blocks, decodes(512)) == near(1.25));
+    CHECK(longer(blocks, prompt) == 1.0);
+  }
   const Replica wide = replica(model("qwen3-235b-a22b"), {}, "h100-sxm-80gb", "vllm", {8, 1, 1});
-  CHECK(seconds(wide, 1.5) == seconds(wide, 1.0));
+  CHECK(longer(wide, decodes(16)) == 1.0);
 }
 
 TEST_CASE("rows that are filtered by top-p move the engine's bytes of every logit") {

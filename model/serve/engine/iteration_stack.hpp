@@ -34,7 +34,8 @@ struct IterationStack {
   double products = 1.0;  ///< time of products over that of the measured kernels
   double nvfp4 = 1.0;     ///< time of nvfp4 products over `products` times that of the measured kernels
   double experts = 1.0;   ///< time of grouped products over that of the measured kernels
-  /// Time of grouped products of weights scaled by blocks over `experts` times that of the measured kernels.
+  /// Time of grouped products of weights scaled by blocks over `experts` times that of the measured kernels, where an
+  /// expert has few rows: kernels of tiles of 64 rows take as long for one as for 64.
   double block_experts = 1.0;
   /// Bytes that filtering a sampled row by top-p or top-k moves for each of its logits; 0: not counted.
   double filter = 0.0;

@@ -53,8 +53,9 @@ IterationTerms engine_terms(const Replica& replica,
       std::max(stack.products * (replica.nvfp4() ? stack.nvfp4 : 1.0) * t[T::products], t.sustained_products) *
       unpacking;
   const EngineLaunches launched_here = engine_launches(replica, stack, physics);
+  const double unfilled = t[T::experts] > 0.0 ? t.unfilled_experts / t[T::experts] : 0.0;
   t[T::experts] = (t[T::experts] - (launched_here.own_experts ? t.expert_launches : 0.0)) * stack.experts *
-                  (replica.block_experts() ? stack.block_experts : 1.0) *
+                  (replica.block_experts() ? 1.0 + (stack.block_experts - 1.0) * unfilled : 1.0) *
                   (replica.narrow_experts_wide() ? physics.weight_only : 1.0);
   t[T::decode_attention] =
       norm3(physics.decode_attention * t[T::decode_attention], stack.vector * t.decode_on_vector_units);

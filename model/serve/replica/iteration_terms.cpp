@@ -10,7 +10,7 @@ void IterationTerms::double_all() noexcept {
     term *= 2.0;
   }
   for (double* part : {&decode_on_vector_units, &least_products, &least_decode, &least_prefill, &sustained_products,
-                       &unpacked_products, &written_out_products, &expert_launches}) {
+                       &unpacked_products, &written_out_products, &expert_launches, &unfilled_experts}) {
     *part *= 2.0;
   }
 }

@@ -45,6 +45,8 @@ struct IterationTerms {
   double written_out_products = 0.0;
   /// Of the experts what the measured kernels take to start.
   double expert_launches = 0.0;
+  /// Of the experts the share of a tile of 64 rows that a mean expert's rows leave empty; nothing from 64 on.
+  double unfilled_experts = 0.0;
   [[nodiscard]] constexpr double& operator[](IterationTerm t) noexcept { return seconds[static_cast<std::size_t>(t)]; }
   [[nodiscard]] constexpr double operator[](IterationTerm t) const noexcept {
     return seconds[static_cast<std::size_t>(t)];

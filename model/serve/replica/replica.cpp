@@ -69,6 +69,12 @@ double many_rows(double rows) noexcept {
   return std::clamp(0.5 * std::log2(std::max(1.0, rows) / 16.0), 0.0, 1.0);
 }
 
+/// The share of a tile of 64 rows that so many rows leave empty: the one tile for fp8 scaled by blocks that vLLM has
+/// where nobody tuned one (fused_moe.py, get_default_config).
+double unfilled_tile(double rows) noexcept {
+  return std::max(0.0, 1.0 - rows / 64.0);
+}
+
 /// Projections to and from a latent of the experts are of that part too, but whole on each rank, and all experts wait
 /// for them.
 bool of_shared_expert(const LayerOp& op) noexcept {
@@ -426,6 +432,7 @@ void Replica::Compiled::expert_terms(const LayerOp& op, double count, double tok
   }
   t[IterationTerm::experts] += count * fastest;
   t.expert_launches += count * launch;
+  t.unfilled_experts += count * fastest * unfilled_tile(shape.tokens * shape.topk / shape.experts);
 }
 
 /// Adds shared experts of `count` layers that run beside routed ones of so many seconds each: what the routed ones do
