@@ -129,7 +129,8 @@ class SpeculationReader {
     told_.push_back(
         "serving.speculative.acceptance = " + format_number(found->mid) + " (80 % lie within " +
         format_number(found->low) + " and " + format_number(found->high) + ": the mean of " +
-        (found->own ? std::to_string(found->count) + " published tables of " + found->of
+        (found->own ? std::to_string(found->count) +
+                          (found->count == 1 ? " published task of " : " published tasks of ") + found->of
                     : std::to_string(found->count) + " models of which tables are published, " + found->of) +
         ", with " + draft_.method + "; the interval holds both ends; state the acceptance of your requests)");
     return true;

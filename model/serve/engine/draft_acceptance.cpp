@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -71,45 +72,52 @@ double AcceptedDrafts::acceptance(std::int64_t draft) const {
 std::optional<AssumedAcceptance> PublishedDrafts::assumed(std::string_view preset,
                                                           std::string_view method,
                                                           std::int64_t draft) const {
-  struct Model {
+  struct Group {
     std::string name;
     std::vector<double> accepted;
   };
-  std::vector<Model> models;
-  std::vector<double> own;
+  const auto group = [](std::vector<Group>& groups, const std::string& name) -> std::pair<Group&, bool> {
+    const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& one) { return one.name == name; });
+    return found != groups.end() ? std::pair<Group&, bool>{*found, false}
+                                 : std::pair<Group&, bool>{groups.emplace_back(Group{name, {}}), true};
+  };
+  std::vector<Group> models;
+  std::vector<Group> own_tasks;
   std::string own_names;
   for (const AcceptedDrafts& table : tables) {
     if (table.method != method) {
       continue;
     }
-    auto found = std::find_if(models.begin(), models.end(), [&](const Model& one) { return one.name == table.model; });
-    if (found == models.end()) {
-      models.push_back({table.model, {}});
-      found = std::prev(models.end());
-      if (!table.preset.empty() && table.preset == preset) {
-        own_names += (own_names.empty() ? "" : ", ") + table.model;
-      }
-    }
-    found->accepted.push_back(table.acceptance(draft));
-    if (!table.preset.empty() && table.preset == preset) {
-      own.push_back(found->accepted.back());
+    const bool own = !table.preset.empty() && table.preset == preset;
+    const auto [model, fresh] = group(models, table.model);
+    model.accepted.push_back(table.acceptance(draft));
+    if (own) {
+      own_names += fresh ? (own_names.empty() ? "" : ", ") + table.model : "";
+      group(own_tasks, table.model + "/" + table.task).first.accepted.push_back(model.accepted.back());
     }
   }
   if (models.size() < 2) {
     return std::nullopt;
   }
-  std::vector<double> means;
   std::string names;
-  for (const Model& model : models) {
-    means.push_back(mean_of(model.accepted));
+  for (const Group& model : models) {
     names += (names.empty() ? "" : ", ") + model.name;
   }
+  const auto means_of = [](const std::vector<Group>& groups) {
+    std::vector<double> means;
+    for (const Group& one : groups) {
+      means.push_back(mean_of(one.accepted));
+    }
+    return means;
+  };
+  const std::vector<double> means = means_of(models);
+  const std::vector<double> own = means_of(own_tasks);
   AssumedAcceptance assumed;
   assumed.own = !own.empty();
   assumed.mid = mean_of(assumed.own ? own : means);
   assumed.count = static_cast<std::int64_t>(assumed.own ? own.size() : means.size());
   assumed.of = assumed.own ? own_names : names;
-  // One table of a model says nothing of its other tasks: models differ as much.
+  // One task of a model, in however many modes, says nothing of its others: models differ as much.
   const double half = own.size() > 1 ? half_width(own, assumed.mid) : half_width(means, mean_of(means));
   assumed.low = std::max(assumed.mid - half, least_acceptance);
   assumed.high = std::min(assumed.mid + half, most_acceptance);
@@ -128,6 +136,7 @@ PublishedDrafts read_published_drafts(const ConfigValue& document, Diagnostics& 
     one.preset = table.maybe_text("preset").value_or("");
     one.method = table.text("method");
     one.task = table.text("task");
+    static_cast<void>(table.maybe_text("mode"));
     one.drafts = table.integers("drafts");
     one.tokens = read_tokens(table, "tokens");
     static_cast<void>(table.text("source"));

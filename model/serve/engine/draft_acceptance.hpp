@@ -30,11 +30,12 @@ struct AcceptedDrafts {
 };
 
 /// An acceptance that nobody stated: the mean of what is published, and an interval that holds a further model's, or a
-/// further task's of the same model, in 80 % of cases (Student's t).
+/// further task's of the same model, in 80 % of cases (Student's t). Tables of one task count once, whatever their mode
+/// (thinking or not).
 struct AssumedAcceptance {
   double mid = 0.0, low = 0.0, high = 0.0;
-  std::int64_t count = 0;  ///< tables of the model, else models
-  bool own = false;        ///< tables of the very model
+  std::int64_t count = 0;  ///< tasks of the model, else models
+  bool own = false;        ///< tasks of the very model
   std::string of;          ///< models that it rests on, as published
 };
 
