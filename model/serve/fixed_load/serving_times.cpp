@@ -113,8 +113,8 @@ void record(const ServingTimes& times,
   if (times.drafting_host > Seconds{}) {
     r.line("decode: of drafting, the host", "draft_step + draft_sequence b of the busiest attention group",
            "docs/serve-model.md", times.drafting_host.raw(), Shown::seconds,
-           {{"draft_step", engine.time.draft_step.raw(), Shown::seconds, "sgl-project/sglang, pull request 23000"},
-            {"draft_sequence", engine.time.draft_sequence.raw(), Shown::seconds, "the same"}});
+           {{"draft_step", engine.time.draft_step.raw(), Shown::seconds, "the engine's stack"},
+            {"draft_sequence", engine.time.draft_sequence.raw(), Shown::seconds, "the engine's stack"}});
   }
   if (decode.queries > 1.0) {
     r.line("tokens a step", "(1 - a^(draft + 1)) / (1 - a)", "Leviathan et al. 2023, equation 1", times.step_tokens,

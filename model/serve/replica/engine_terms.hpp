@@ -26,8 +26,9 @@ struct EngineLaunches {
 ///             where the engine's kernels have no tensor cores for them (norm3 of both)
 ///   experts scaled by blocks further times `block_experts` as far as an expert's rows leave a tile of 64 empty,
 ///   products of nvfp4 times `nvfp4`, those of narrow weights that are unpacked times `weight_only`, of many rows no
-///   less than 1, and what writes packed weights out before a product times `written_out` gaps    = layers x layer +
-///   expert layers x expert_layer (or the engine's launches of mxfp4 experts, in place of
+///   less than 1, and what writes packed weights out before a product times `written_out`
+///
+///   gaps    = layers x layer + expert layers x expert_layer (or the engine's launches of mxfp4 experts, in place of
 ///             those in the kernels' time) + layers with an indexer x indexer; in a step with prompts the launches
 ///             layers x max(layer, prompt_layer) + expert layers x prompt_expert_layer, less what runs beside kernels:
 ///             overlap x min(kernels, launches)
