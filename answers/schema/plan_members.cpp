@@ -63,6 +63,7 @@ constexpr std::array plan{
     M{"strategy/shard_ranks", T::number, "ranks that ZeRO shards over, where not all"},
     M{"strategy/order", T::text, "order of the axes over ranks"},
     M{"strategy/cuda_graphs", T::any, "whether CUDA graphs are captured"},
+    M{"strategy/local_batch", T::number, "sequences of a replica up to a flush of its pipeline, where stated"},
     M{"strategy/cp_form", T::text, "how context parallelism exchanges"},
     M{"software", T::text, "id of the training software"},
     M{"method", T::text, "what of the weights is trained"},

@@ -372,6 +372,7 @@ std::vector<WeighedRun> weighed_runs(const StepFit& fit, const HierarchicalFit& 
 struct ToldFamily {
   StepKind kind = StepKind::dense;
   bool own_kernels = true;
+  std::vector<ToldError> alone;  ///< with none given
   std::array<std::vector<ToldError>, given_runs.size()> errors;
 };
 
@@ -428,6 +429,7 @@ std::vector<ToldFamily> told_families(const std::vector<ToldGroup>& groups, Step
   std::vector<ToldFamily> families;
   for (const ToldGroup& group : groups) {
     ToldFamily family{group.kind, group.own_kernels, {}};
+    family.alone = told_errors(group.family.before, group.family.runs, 0, likeness);
     for (std::size_t given = 0; given < given_runs.size(); ++given) {
       family.errors[given] = told_errors(group.family.before, group.family.runs, given_runs[given], likeness);
     }
@@ -436,31 +438,39 @@ std::vector<ToldFamily> told_families(const std::vector<ToldGroup>& groups, Step
   return families;
 }
 
+/// What a plan's intervals of left-out families hold; `errors_of` picks the errors of a family.
+template <class ErrorsOf>
+HeldIntervals held_intervals(const std::vector<ToldFamily>& families, const StepFit& fit, const ErrorsOf& errors_of) {
+  std::vector<double> held, widths;
+  for (const ToldFamily& family : families) {
+    const double quantile = fit.posterior.quantiles_of(family.kind).eighty;
+    std::vector<double> inside, wide;
+    for (const ToldError& e : errors_of(family)) {
+      inside.push_back(std::abs(e.error) <= quantile * e.deviation ? 1.0 : 0.0);
+      wide.push_back(std::expm1(quantile * e.deviation));
+    }
+    if (family.own_kernels && !inside.empty()) {
+      held.push_back(mean(inside));
+      widths.push_back(mean(wide));
+    }
+  }
+  return held.empty() ? HeldIntervals{} : HeldIntervals{mean(held), median(widths)};
+}
+
 /// What the draws say of each run, and of the intervals.
 void score_told(const std::vector<ToldFamily>& families, StepFit& fit) {
+  fit.held_alone = held_intervals(families, fit, [](const ToldFamily& family) { return family.alone; });
   for (std::size_t given = 0; given < given_runs.size(); ++given) {
     std::map<std::size_t, std::vector<double>> of_run;
-    std::vector<double> held, widths;
     for (const ToldFamily& family : families) {
-      const double quantile = fit.posterior.quantiles_of(family.kind).eighty;
-      std::vector<double> inside, wide;
       for (const ToldError& e : family.errors[given]) {
         of_run[e.run].push_back(std::abs(std::expm1(e.error)));
-        inside.push_back(std::abs(e.error) <= quantile * e.deviation ? 1.0 : 0.0);
-        wide.push_back(std::expm1(quantile * e.deviation));
-      }
-      if (family.own_kernels && !inside.empty()) {
-        held.push_back(mean(inside));
-        widths.push_back(mean(wide));
       }
     }
     for (const auto& [run, errors] : of_run) {
       fit.runs[run].after[given] = mean(errors);
     }
-    if (!held.empty()) {
-      fit.held[given] = mean(held);
-      fit.half_width[given] = median(widths);
-    }
+    fit.held[given] = held_intervals(families, fit, [&](const ToldFamily& family) { return family.errors[given]; });
   }
 }
 

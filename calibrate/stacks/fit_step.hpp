@@ -75,6 +75,13 @@ struct UnusedRow {
   std::string why;
 };
 
+/// Share of left-out runs that lie within their 80 % intervals, and the median of these intervals' half widths;
+/// families weigh alike. Of SKUs with measured kernels; NaN when not computed.
+struct HeldIntervals {
+  double share = unknown_error;
+  double half_width = unknown_error;
+};
+
 struct StepFit {
   std::string stack;            ///< software whose numbers were free, or "all"
   std::vector<StepKnob> knobs;  ///< knobs with their values before the fit
@@ -84,12 +91,10 @@ struct StepFit {
   std::vector<FittedRun> runs;
   std::vector<std::vector<std::size_t>> behind;  ///< indices of the knobs that each run depends on
   std::vector<RunFamily> families;
-  std::vector<UnusedRow> unused;  ///< rows of time or throughput that are not in the fit
-  StepPosterior posterior;        ///< with quantiles where sources were left out
-  /// Share of the left-out runs that lie within 80 % intervals with 1 or 3 others of their family given, and the median
-  /// of these intervals' half widths; families weigh alike. Of SKUs with measured kernels; NaN when not computed.
-  std::array<double, given_runs.size()> held{unknown_error, unknown_error};
-  std::array<double, given_runs.size()> half_width{unknown_error, unknown_error};
+  std::vector<UnusedRow> unused;                        ///< rows of time or throughput that are not in the fit
+  StepPosterior posterior;                              ///< with quantiles where sources were left out
+  HeldIntervals held_alone;                             ///< of left-out runs with none of their family given
+  std::array<HeldIntervals, given_runs.size()> held{};  ///< with 1 or 3 others given
 };
 
 /// Rows of time and throughput weigh 1/sqrt(n) of their family, where n is its number of profiles: rows with equal

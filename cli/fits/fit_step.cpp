@@ -111,12 +111,16 @@ std::string families_text(const StepFit& fit) {
 /// What runs of one's own are worth to a family that nobody fitted.
 std::string told_text(const StepFit& fit) {
   std::string text;
-  for (std::size_t given = 0; given < given_runs.size(); ++given) {
-    if (std::isfinite(fit.held[given])) {
-      text += "with " + counted(static_cast<std::int64_t>(given_runs[given]), "run") +
-              " of a left-out family given, 80 % intervals hold " + percent_number(fit.held[given]) +
-              " % of its others; their half width is " + percent_number(fit.half_width[given]) + " % at the median\n";
+  const auto say = [&](const HeldIntervals& held, const std::string& given, std::string_view whose) {
+    if (std::isfinite(held.share)) {
+      text += "with " + given + " of a left-out family given, 80 % intervals hold " + percent_number(held.share) +
+              " % of its " + std::string{whose} + "; their half width is " + percent_number(held.half_width) +
+              " % at the median\n";
     }
+  };
+  say(fit.held_alone, "no run", "runs");
+  for (std::size_t given = 0; given < given_runs.size(); ++given) {
+    say(fit.held[given], counted(static_cast<std::int64_t>(given_runs[given]), "run"), "others");
   }
   return text;
 }

@@ -29,6 +29,8 @@ std::string_view name_of(Verdict verdict) noexcept {
     case Verdict::layers_too_few: return "layers_too_few";
     case Verdict::sequence_not_divisible: return "sequence_not_divisible";
     case Verdict::batch_not_divisible: return "batch_not_divisible";
+    case Verdict::local_batch_misfit: return "local_batch_misfit";
+    case Verdict::local_batch_of_parts: return "local_batch_of_parts";
     case Verdict::micro_batches_too_few: return "micro_batches_too_few";
     case Verdict::experts_not_divisible: return "experts_not_divisible";
     case Verdict::expert_groups_misfit: return "expert_groups_misfit";

@@ -131,7 +131,9 @@ enum class Verdict : std::uint8_t {
   layers_too_few,                  ///< layers below pp vpp
   sequence_not_divisible,          ///< seq_len / cp, or / tp with sequence parallelism
   batch_not_divisible,             ///< global_batch / (dp micro_batch)
-  micro_batches_too_few,           ///< an interleaved schedule needs a multiple of pp
+  local_batch_misfit,              ///< sequences of a replica / local_batch
+  local_batch_of_parts,            ///< local_batch / micro_batch
+  micro_batches_too_few,           ///< an interleaved schedule needs a multiple of pp between two flushes
   experts_not_divisible,           ///< experts / ep
   expert_groups_misfit,            ///< ep against dp cp tp
   expert_width_not_divisible,      ///< an expert's width / etp

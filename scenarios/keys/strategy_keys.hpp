@@ -162,6 +162,12 @@ inline constexpr std::array strategy_rows{
                   "else false")
         .says("It says that exchanges of one micro-batch's experts run beside the compute of another's.")
         .but("It goes with a model of experts only."),
+    integer("local_batch", 1, 60'000)
+        .of(Kinds::train)
+        .blank_is("all sequences of a replica")
+        .says("It is the number of sequences that a replica's pipeline works off before it flushes, as where torch's "
+              "pipelines accumulate gradients (torchtitan and NeMo AutoModel call it local_batch_size).")
+        .but("It holds whole micro-batches, divides a replica's part of the batch, and means nothing with pp 1."),
 };
 inline constexpr KeyTable strategy{"strategy", Kinds::placed | Kinds::token_job, strategy_rows};
 

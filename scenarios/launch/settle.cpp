@@ -28,6 +28,7 @@ class Settling {
     settle_network();
     settle_chunks();
     settle_batch();
+    settle_flushes();
     settle_shards();
     settle_tokens();
   }
@@ -279,6 +280,14 @@ class Settling {
     } else if (const std::int64_t micro = plan_.count("strategy.micro_batch", 0); micro > 0) {
       const std::int64_t passes = std::max<std::int64_t>(1, plan_.count("launch.accumulation", 1));
       set_like("training.global_batch", product(product(micro, passes), data_ranks()), "strategy.micro_batch");
+    }
+  }
+
+  /// A local batch that is all of a replica's part of the step flushes once, as without one.
+  void settle_flushes() {
+    const std::int64_t local = plan_.count("strategy.local_batch", 0);
+    if (local > 0 && product(local, data_ranks()) == plan_.count("training.global_batch", 0)) {
+      plan_.erase("strategy.local_batch");
     }
   }
 

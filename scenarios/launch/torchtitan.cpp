@@ -225,13 +225,16 @@ void write_pipeline(LaunchWriting& writing) {
   }
 }
 
-/// With a pipeline a rank's batch is split into micro-batches; otherwise the batch is one micro-batch.
+/// With a pipeline a rank's local batch is split into micro-batches, and gradients accumulate over local batches;
+/// otherwise the local batch is one micro-batch.
 void write_batch(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::int64_t micro_batch = plan.count("strategy.micro_batch", 1);
   const bool pipeline = plan.count("strategy.pp", 1) > 1;
   const std::int64_t batch = plan.count("training.global_batch", 1);
-  writing.put_count("training.local_batch_size", pipeline ? batch / plan.count("strategy.dp", 1) : micro_batch);
+  const std::int64_t local = plan.count("strategy.local_batch", batch / plan.count("strategy.dp", 1));
+  writing.put_count("training.local_batch_size", pipeline ? local : micro_batch);
+  writing.cover("strategy.local_batch");
   writing.put_count("training.global_batch_size", batch);
   if (pipeline) {
     writing.put_count("parallelism.pipeline_parallel_microbatch_size", micro_batch);
@@ -422,6 +425,10 @@ void read_batch(const LaunchItems& items, LaunchReading& reading) {
                 : reading.assume("strategy.micro_batch", count_value(pipeline ? micro : local));
   if (batch > 0) {
     reading.state("training.global_batch", count_value(batch), *batch_at);
+    if (pipeline) {
+      local_at != nullptr ? reading.state("strategy.local_batch", count_value(local), *local_at)
+                          : reading.assume("strategy.local_batch", count_value(local));
+    }
   } else {
     reading.plan.set("launch.batch_of_rank", count_value(local));
   }

@@ -204,6 +204,8 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
   s.last_stage_layers =
       static_cast<std::uint8_t>(std::min<std::int64_t>(255, option_count(run, "last_stage_layers").value_or(0)));
   s.cuda_graphs = option(run, "cuda_graphs") == "1";
+  s.local_batch =
+      static_cast<std::uint16_t>(std::clamp<std::int64_t>(option_count(run, "local_batch").value_or(0), 0, 60'000));
   s.overlap_experts = s.overlap_experts || (s.ep > 1 && option(run, "moe_ep_overlap") == "1");
   if (const std::string_view group = option(run, "zero_group"); group != "all") {
     std::uint16_t ranks = 0;
@@ -212,7 +214,9 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
     const std::int64_t data = std::int64_t{s.dp} * s.cp;
     s.shard_ranks = ranks > 0 && ranks < data && data % ranks == 0 ? ranks : s.shard_ranks;
   }
-  s.sequence_parallel = s.tp > 1 && run.seq_parallel.value_or(defaults.sequence_parallel ? 1 : 0) == 1;
+  // What a recipe states goes before a cell that a reader of its table filled in.
+  const std::int64_t stated = run.seq_parallel.value_or(defaults.sequence_parallel ? 1 : 0);
+  s.sequence_parallel = s.tp > 1 && option_count(run, "sequence_parallel").value_or(stated) == 1;
   s.recompute = run.recompute == "full"        ? Recompute::full
                 : run.recompute == "selective" ? Recompute::selective
                                                : Recompute::none;

@@ -459,6 +459,7 @@ Strategy StrategySpace::strategy(const LayerRanks& l,
   s.etp_open =
       !train_->stated.strategy.etp && (!axes_[StrategyAxis::etp].free || !train_->architecture.moe || undivided);
   s.pp = stages.pp;
+  s.local_batch = s.pp > 1 ? base_.local_batch : std::uint16_t{0};
   s.dp = stages.dp;
   s.micro_batch = micro_batch;
   s.sequence_parallel = form.sequence_parallel;

@@ -81,6 +81,8 @@ std::string way_out(const Legality& rule, const ScheduleWords& schedule) {
     case Verdict::layers_too_few: return "keep pp x vpp at or below " + std::to_string(number + 2);
     case Verdict::sequence_not_divisible: return "use seq_len " + nearest_multiples(number, limit);
     case Verdict::batch_not_divisible: return "use global_batch " + nearest_multiples(number, limit);
+    case Verdict::local_batch_misfit: return "use local_batch " + nearest_divisors(number, limit);
+    case Verdict::local_batch_of_parts: return "use local_batch " + nearest_multiples(number, limit);
     case Verdict::micro_batches_too_few:
       return "use vpp 1, or a global_batch of " + nearest_multiples(number, limit) + " micro-batches";
     case Verdict::experts_not_divisible: return number <= 1 ? "use ep 1" : "use ep " + nearest_divisors(number, limit);
@@ -137,6 +139,10 @@ std::string verdict_text(Verdict verdict, double broke, double limit, std::optio
       return "sequence length " + number(broke) + " does not divide by the " + number(limit) + " ranks that share it";
     case Verdict::batch_not_divisible:
       return "global batch " + number(broke) + " does not divide by dp x micro_batch = " + number(limit);
+    case Verdict::local_batch_misfit:
+      return "the " + number(broke) + " sequences of a replica do not divide by local_batch " + number(limit);
+    case Verdict::local_batch_of_parts:
+      return "local_batch " + number(broke) + " does not divide by micro_batch " + number(limit);
     case Verdict::micro_batches_too_few:
       return number(broke) + " micro-batches do not divide by pp " + number(limit) + ", which interleaving needs";
     case Verdict::experts_not_divisible:

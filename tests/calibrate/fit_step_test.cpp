@@ -285,6 +285,17 @@ TEST_CASE("intervals of a family's runs hold four of five once some are given, a
     CHECK(held / all == doctest::Approx(0.8).epsilon(0.06));
     CHECK(error < 0.75 * bare);
   }
+  // With none given they hold as many, and errors stay what they were.
+  double held = 0.0, all = 0.0;
+  for (int f = 0; f < 200; ++f) {
+    const std::vector<LeftOutRun> runs = family(departs(random), 0.05);
+    for (const ToldError& e : told_errors(without_runs(prior, 0.0), runs, 0)) {
+      held += std::abs(e.error) <= 1.2816 * e.deviation ? 1.0 : 0.0;
+      all += 1.0;
+      REQUIRE(e.error == runs[e.run].told.error);
+    }
+  }
+  CHECK(held / all == doctest::Approx(0.8).epsilon(0.06));
 }
 
 TEST_CASE("rows of one configuration are given together, and predicted by none of their own") {

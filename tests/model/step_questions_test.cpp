@@ -175,6 +175,68 @@ TEST_CASE("the simulated pipeline of a step takes what the step's terms add up t
   }
 }
 
+TEST_CASE("a pipeline that flushes takes as long as its local batches one after another") {
+  Job job;
+  job.gpus = 32;
+  job.batch = 96;
+  job.without = {"optimizer", "straggler", "dp_comm"};
+  const CompiledTraining c = compiled(job);
+  for (const auto& [schedule, vpp] : {std::pair{Schedule::one_f_one_b, 1},
+                                      {Schedule::one_f_one_b, 2},
+                                      {Schedule::zb_v, 1},
+                                      {Schedule::gpipe, 1},
+                                      {Schedule::dualpipe, 1}}) {
+    CAPTURE(name_of(schedule));
+    Strategy s = layout(4, 4, vpp, 32);
+    s.schedule = schedule;
+    const StepTable table = c.step->tabulate(key_of(s));
+    const double local = 8.0 * s.dp;  // of all replicas
+    const StepTime whole = c.step->time(table, s, 6.0 * local);
+    StepTime once = c.step->time(table, s, local);
+    s.local_batch = 8;
+    const StepTime flushed = c.step->time(table, s, 6.0 * local);
+    CHECK(flushed.time[Term::bubble].raw() == near(6.0 * once.time[Term::bubble].raw()));
+    CHECK(flushed.time[Term::pp_comm].raw() == near(6.0 * once.time[Term::pp_comm].raw()));
+    CHECK(flushed.time[Term::gemm] == whole.time[Term::gemm]);
+    CHECK(flushed.time[Term::bubble].raw() > 4.0 * whole.time[Term::bubble].raw());
+    const std::string drawn = step_trace(*c.step, table, s, 2.0 * local);
+    CHECK(drawn.find("\"micro_batch\": 15") != std::string::npos);
+    CHECK(drawn.find("\"micro_batch\": 16") == std::string::npos);
+    s.local_batch = 48;  // all of a replica's sequences
+    CHECK(c.step->time(table, s, 6.0 * local).time.total() == whole.time.total());
+  }
+  Strategy alone = layout(4, 1, 1, 32);
+  const StepTable table = c.step->tabulate(key_of(alone));
+  const Seconds step = c.step->time(table, alone, 96.0).time.total();
+  alone.local_batch = 2;
+  CHECK(c.step->time(table, alone, 96.0).time.total() == step);
+}
+
+TEST_CASE("a local batch holds whole micro-batches, divides a replica's sequences, and is what a stage keeps at most") {
+  Job job;
+  job.gpus = 8;
+  job.batch = 64;
+  const CompiledTraining c = compiled(job);
+  Strategy s = layout(1, 8, 1, 8);
+  s.micro_batch = 2;
+  const auto rule = [&](int local, int vpp = 1) {
+    s.local_batch = static_cast<std::uint16_t>(local);
+    s.vpp = static_cast<std::uint16_t>(vpp);
+    const Legality broken = check(c.architecture, c.work.shape, s);
+    return std::tuple{broken.verdict, broken.broke, broken.limit};
+  };
+  CHECK(rule(16) == std::tuple{Verdict::feasible, 0.0, 0.0});
+  CHECK(rule(24) == std::tuple{Verdict::local_batch_misfit, 64.0, 24.0});
+  CHECK(rule(1) == std::tuple{Verdict::local_batch_of_parts, 1.0, 2.0});
+  CHECK(rule(16, 2) == std::tuple{Verdict::feasible, 0.0, 0.0});
+  CHECK(rule(8, 2) == std::tuple{Verdict::micro_batches_too_few, 4.0, 8.0});
+  const MemoryTable memory = tabulate_memory(c.memory, key_of(s));
+  rule(4);
+  CHECK(stage_memory(c.memory, memory, s, 32.0, 0).in_flight == 2.0);
+  rule(0);
+  CHECK(stage_memory(c.memory, memory, s, 32.0, 0).in_flight == 8.0);
+}
+
 TEST_CASE("a schedule that cannot run its micro-batches is named instead of drawn") {
   Job job;
   job.gpus = 8;

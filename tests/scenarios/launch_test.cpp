@@ -244,6 +244,24 @@ TEST_CASE("torchtitan: a rank's batch, sharding and networks") {
   CHECK(pipeline.strategy.vpp == 3);   // 34 layers with the ends, 3 a chunk: 12 chunks on 4 stages
 }
 
+TEST_CASE("torchtitan: a pipeline flushes after every local batch, and does so once where that is the whole") {
+  const auto file = [](const std::string& batches) {
+    return "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\n" + batches +
+           "[parallelism]\npipeline_parallel_degree = 4\n";
+  };
+  const std::vector<std::string> gpus{"hardware.gpus=8"};
+  const ImportedLaunch twice = read(file("local_batch_size = 8\nglobal_batch_size = 32\n"), gpus);
+  CHECK(train_of(twice).strategy.dp == 2);
+  CHECK(train_of(twice).strategy.local_batch == 8);
+  CHECK(train_of(read(file("local_batch_size = 16\nglobal_batch_size = 32\n"), gpus)).strategy.local_batch == 0);
+  CHECK(train_of(read(file("local_batch_size = 16\n"), gpus)).strategy.local_batch == 0);
+  const std::vector<std::string> flushed{"strategy.pp=4", "strategy.local_batch=4", "training.global_batch=64",
+                                         "hardware.gpus=8"};
+  CHECK(says(exported(flushed, LaunchForm::torchtitan), "local_batch_size = 4"));
+  CHECK(says(exported(flushed, LaunchForm::megatron),
+             "# not expressed: strategy.local_batch = 4 (Megatron-Core has no key for it)"));
+}
+
 TEST_CASE("DeepSpeed: data ranks follow from the batch") {
   const std::string json =
       "{\"train_batch_size\": 256, \"train_micro_batch_size_per_gpu\": 4, \"gradient_accumulation_steps\": 2,\n"

@@ -96,7 +96,7 @@ TEST_CASE("stated stages are simulated: explained as planned, and the split is t
   const auto bubble =
       std::find_if(told.explain.begin(), told.explain.end(), [](const ExplainEntry& e) { return e.name == "bubble"; });
   REQUIRE(bubble != told.explain.end());
-  CHECK(bubble->formula == "simulated passes of the stages as stated - m slowest");
+  CHECK(bubble->formula == "flushes x simulated passes of the stages as stated - m slowest");
   CHECK(bubble->value == train(told).estimate.time[Term::bubble].raw());
 }
 

@@ -76,7 +76,7 @@ void rough_step(const CompiledTraining& c, const LayerTable& t, const Strategy& 
   e.time[Term::attention] = m * layers * t.attention;
   e.time[Term::recompute] = m * layers * t.recompute;
   e.time[Term::head] = m * head;
-  e.time[Term::bubble] = (s.pp - 1.0) / s.vpp * micro_batch;
+  e.time[Term::bubble] = m / micro_batches_a_flush(s, m) * (s.pp - 1.0) / s.vpp * micro_batch;
   e.step = e.time.total();
   e.bubble_fraction = e.time[Term::bubble] / e.step;
   if (c.timed) {

@@ -166,7 +166,8 @@ Bytes layer_activations(const ActivationShape& s) noexcept {
 
 double micro_batches_in_flight(const Strategy& s, double stage, double micro_batches) noexcept {
   const double chunks = chunks_of(s.schedule, s.vpp);
-  return model_of(s.schedule).in_flight({static_cast<double>(s.pp), chunks, stage, micro_batches});
+  return model_of(s.schedule)
+      .in_flight({static_cast<double>(s.pp), chunks, stage, micro_batches_a_flush(s, micro_batches)});
 }
 
 NarrowAttention narrow_attention_of(const MemoryStack& stack,

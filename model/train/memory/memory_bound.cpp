@@ -56,10 +56,8 @@ double mean_layers_in_flight(const CompiledMemory& c, const Strategy& s, double 
 
 }  // namespace
 
-LeastHolding least_holding(const CompiledMemory& c,
-                           const MemoryTable& t,
-                           const Strategy& s,
-                           double micro_batches) noexcept {
+LeastHolding least_holding(const CompiledMemory& c, const MemoryTable& t, const Strategy& s, double of_step) noexcept {
+  const double micro_batches = micro_batches_a_flush(s, of_step);
   LeastHolding held;
   if ((states_stages(s) && !s.stages_open) || c.options.method != Method::full) {
     return held;

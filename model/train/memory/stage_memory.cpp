@@ -182,7 +182,7 @@ void fill_activations(const CompiledMemory& c,
   }
   // The mask of the dropout behind the embedding (Korthikanti et al. 2022, section 4.3).
   stays += ends.first && c.dropout ? h.in_flight * share * t.saved_input / c.element_bytes : 0.0;
-  stays += stage_buffers(c, t, s, ends, micro_batches, h.in_flight * share);
+  stays += stage_buffers(c, t, s, ends, micro_batches_a_flush(s, micro_batches), h.in_flight * share);
   h.activations = Bytes{stays};
 }
 

@@ -11,7 +11,9 @@ namespace headroom {
 /// Trace-event JSON (Google, "Trace Event Format": complete events "X" and metadata "M"). A process for each stage,
 /// with a thread for its compute and one for each stream of sends; times in microseconds from the start of the step.
 /// Names are F, B (whole backward), I (input gradient), W (weight gradient), FB (overlapped pair) with micro-batch and
-/// chunk.
-[[nodiscard]] std::string schedule_trace(const PipelineShape& shape, const SimulatedStep& step);
+/// chunk. `step` is run `flushes` times (>= 1), one after another.
+[[nodiscard]] std::string schedule_trace(const PipelineShape& shape,
+                                         const SimulatedStep& step,
+                                         std::int32_t flushes = 1);
 
 }  // namespace headroom

@@ -225,13 +225,15 @@ class StepLines {
 
   void rest() {
     line(Term::bubble,
-         table_.passes > Seconds{} ? "simulated passes of the stages as stated - m slowest"
-                                   : "(sum of stages - slowest) / v",
+         table_.passes > Seconds{} ? "flushes x simulated passes of the stages as stated - m slowest"
+                                   : "flushes x (sum of stages - slowest) / v",
          "Narayanan et al. 2021, section 2.2",
          {{"p", double(s_.pp), Shown::count, "strategy"},
           {"v", double(s_.vpp), Shown::count, "strategy"},
           {"slowest", t_.slowest.raw(), Shown::seconds, "one micro-batch"},
           {"sum", t_.stages.raw(), Shown::seconds, "one micro-batch"},
+          {"flushes", t_.micro_batches / micro_batches_a_flush(s_, t_.micro_batches), Shown::count,
+           "batch of a replica / strategy.local_batch"},
           {"bubble / step", t_.time[Term::bubble] / t_.time.total(), Shown::fraction, ""}});
     conduct();
     if (!recipe_.conduct.states_ranks()) {

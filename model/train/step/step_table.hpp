@@ -78,7 +78,7 @@ struct StepTable {
     stages = other.stages;
     replicas = other.replicas;
   }
-  Seconds passes{};  ///< of the pipeline, simulated for one strategy (step_trace.hpp); 0: by closed form
+  Seconds passes{};  ///< of the pipeline up to a flush, simulated for one strategy (step_trace.hpp); 0: by closed form
 };
 
 /// What the groups of a strategy's ranks take, whatever its schedule and the split of its layers.

@@ -138,7 +138,8 @@ StepTraffic StepModel::traffic(const StepTable& table, const Strategy& s) const 
 /// Micro-batches whose exchanges hide beside another's compute: where the schedule overlaps passes all but the ramps,
 /// which its form holds; else all but one.
 double StepModel::paired(const Strategy& s, double micro_batches) noexcept {
-  return model_of(s.schedule).overlaps_passes ? micro_batches : std::max(0.0, micro_batches - 1.0);
+  const double flushes = micro_batches / micro_batches_a_flush(s, micro_batches);
+  return model_of(s.schedule).overlaps_passes ? micro_batches : std::max(0.0, micro_batches - flushes);
 }
 
 /// Fills the terms of the slowest stage, of the pipeline around it, and of what ZeRO 2 and 3 add to each layer.
@@ -208,24 +209,26 @@ void StepModel::add_pipeline(const StepTable& table,
   }
   if (on(Term::pp_comm)) {
     t.send = traffic.send;
-    t.time[Term::pp_comm] = 2.0 * ((stages - 1.0) + m * s.vpp * r.stack.p2p_exposed) * t.send;
+    const double flushes = m / micro_batches_a_flush(s, m);
+    t.time[Term::pp_comm] = 2.0 * (flushes * (stages - 1.0) + m * s.vpp * r.stack.p2p_exposed) * t.send;
   }
 }
 
 /// A schedule waits for the stages as they are, head and uneven splits included, or is that of equal stages as slow as
-/// the slowest; sends are priced apart.
+/// the slowest, as often as it flushes; sends are priced apart.
 Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepTime& t) noexcept {
-  const Seconds in_order = (t.stages - t.slowest) / s.vpp;
+  const double between = micro_batches_a_flush(s, t.micro_batches);
+  const double flushes = t.micro_batches / between;
+  const Seconds in_order = flushes * (t.stages - t.slowest) / s.vpp;
   const ScheduleModel& model = model_of(s.schedule);
   const Seconds pair = model.overlaps_passes ? t.slowest - t.hidden_exchanges + t.pair_wait : t.slowest;
   if (table.passes.raw() > 0.0) {
-    return std::max(Seconds{}, table.passes - t.micro_batches * pair);
+    return std::max(Seconds{}, flushes * table.passes - t.micro_batches * pair);
   }
   if (model.waits_for_stages) {
     return in_order;
   }
-  const PipelineShape shape{s.schedule, s.pp, chunks_of(s.schedule, s.vpp), static_cast<std::int32_t>(t.micro_batches),
-                            false};
+  const PipelineShape shape{s.schedule, s.pp, chunks_of(s.schedule, s.vpp), static_cast<std::int32_t>(between), false};
   if (broken_rule(shape) != ScheduleRule::none) {
     return in_order;
   }
@@ -236,7 +239,7 @@ Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepT
   stage.backward_weight = share * t.layers * l.weight_gradients;
   stage.backward_input = std::max(Seconds{}, share * t.slowest - stage.forward - stage.backward_weight);
   stage.forward_with_backward = share * pair;
-  return std::max(Seconds{}, pipeline_time(shape, stage) - t.micro_batches * pair);
+  return std::max(Seconds{}, flushes * pipeline_time(shape, stage) - t.micro_batches * pair);
 }
 
 /// Once a step: calls visit(group, collective, bytes of the buffer, times) for each.

@@ -57,7 +57,7 @@ std::vector<double> layers_of_stages(const StepModel& model, const Strategy& s) 
 }  // namespace
 
 PipelineShape pipeline_shape(const Strategy& s, double global_batch) noexcept {
-  const double micro_batches = global_batch / (static_cast<double>(s.dp) * s.micro_batch);
+  const double micro_batches = micro_batches_a_flush(s, global_batch / (static_cast<double>(s.dp) * s.micro_batch));
   return {s.schedule, s.pp, chunks_of(s.schedule, s.vpp), static_cast<std::int32_t>(micro_batches), false};
 }
 
@@ -103,7 +103,9 @@ std::string step_trace(const StepModel& model, const StepTable& table, const Str
   if (const ScheduleRule rule = broken_rule(shape); rule != ScheduleRule::none) {
     throw ConfigError{"no trace: " + why_broken(rule, shape)};
   }
-  return schedule_trace(shape, simulate_schedule(shape, stage_costs(model, table, s, global_batch)));
+  const double flushes = global_batch / (static_cast<double>(s.dp) * s.micro_batch * shape.micro_batches);
+  return schedule_trace(shape, simulate_schedule(shape, stage_costs(model, table, s, global_batch)),
+                        static_cast<std::int32_t>(flushes));
 }
 
 }  // namespace headroom

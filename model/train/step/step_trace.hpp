@@ -10,7 +10,7 @@
 
 namespace headroom {
 
-/// The shape of a strategy's pipeline for a global batch.
+/// The shape of a strategy's pipeline for a global batch: micro-batches up to a flush.
 [[nodiscard]] PipelineShape pipeline_shape(const Strategy& strategy, double global_batch) noexcept;
 
 /// What one micro-batch takes on each virtual stage, in the order in which it meets them: the stage's layers, the head
@@ -20,8 +20,8 @@ namespace headroom {
                                                   const Strategy& strategy,
                                                   double global_batch);
 
-/// The passes of the step's pipeline, event by event, without sends: for stages that are not alike. Precondition: the
-/// schedule can run the strategy's micro-batches (check()).
+/// The passes of the step's pipeline up to a flush, event by event, without sends: for stages that are not alike.
+/// Precondition: the schedule can run the strategy's micro-batches (check()).
 [[nodiscard]] Seconds simulated_passes(const StepModel& model,
                                        const StepTable& table,
                                        const Strategy& strategy,

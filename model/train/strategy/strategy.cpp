@@ -56,6 +56,30 @@ bool walk_schedule_rules(const Strategy& s, std::int64_t micro_batches, Report& 
   return true;
 }
 
+/// The batch is whole micro-batches of every replica, whole local batches where the pipeline flushes after each, and
+/// what it works off between two flushes obeys the schedule.
+template <class Report>
+bool walk_batch_rules(const TrainingShape& shape, const Strategy& s, Report& report) {
+  const std::int64_t batch_ranks = std::int64_t{s.dp} * s.micro_batch;
+  const bool whole = divides(batch_ranks, shape.global_batch);
+  if (!whole && !report(broken(Verdict::batch_not_divisible, shape.global_batch, batch_ranks))) {
+    return false;
+  }
+  const std::int64_t of_replica = whole ? shape.global_batch / s.dp : 0;
+  const std::int64_t local = s.pp > 1 && s.local_batch > 0 ? s.local_batch : of_replica;
+  const bool flushes = local == of_replica || !whole || (divides(local, of_replica) && divides(s.micro_batch, local));
+  if (!flushes && !report(divides(local, of_replica) ? broken(Verdict::local_batch_of_parts, local, s.micro_batch)
+                                                     : broken(Verdict::local_batch_misfit, of_replica, local))) {
+    return false;
+  }
+  const std::int64_t micro_batches = whole && flushes ? local / s.micro_batch : 0;
+  if (micro_batches > 0 && s.vpp > 1 && !divides(s.pp, micro_batches) &&
+      !report(broken(Verdict::micro_batches_too_few, micro_batches, s.pp))) {
+    return false;
+  }
+  return walk_schedule_rules(s, micro_batches, report);
+}
+
 /// Rules of stages with stated layers: they must leave the same whole number of layers to each other stage.
 template <class Report>
 bool walk_stage_rules(const Architecture& arch, const Strategy& s, Report& report) {
@@ -133,17 +157,7 @@ void walk_rules(const Architecture& arch, const TrainingShape& shape, const Stra
       !report(broken(Verdict::shard_ranks_misfit, data_ranks, s.shard_ranks))) {
     return;
   }
-  const std::int64_t batch_ranks = std::int64_t{s.dp} * s.micro_batch;
-  if (!divides(batch_ranks, shape.global_batch)) {
-    if (!report(broken(Verdict::batch_not_divisible, shape.global_batch, batch_ranks))) {
-      return;
-    }
-  } else if (s.vpp > 1 && !divides(s.pp, shape.global_batch / batch_ranks) &&
-             !report(broken(Verdict::micro_batches_too_few, shape.global_batch / batch_ranks, s.pp))) {
-    return;
-  }
-  const std::int64_t micro_batches = divides(batch_ranks, shape.global_batch) ? shape.global_batch / batch_ranks : 0;
-  if (!walk_schedule_rules(s, micro_batches, report)) {
+  if (!walk_batch_rules(shape, s, report)) {
     return;
   }
   const std::int64_t expert_ranks = std::int64_t{s.dp} * s.cp * s.tp;

@@ -88,6 +88,8 @@ struct StrategyOf {
   Number ep = one, etp = one;
   Field<std::uint32_t> dp = State::usually(std::uint32_t{1});
   Number micro_batch = one;
+  /// Sequences of a replica that its pipeline works off before it flushes; 0: all of a step. One stage needs none.
+  Number local_batch = State::usually(std::uint16_t{0});
   Number shard_ranks = State::usually(std::uint16_t{0});  ///< data ranks that share the sharded states (HSDP); 0: all
   Small zero = none;                                      ///< ZeRO stage 0-3; 3 = fully sharded (FSDP)
   Field<Recompute> recompute = State::usually(Recompute::none);
@@ -155,6 +157,7 @@ inline constexpr std::tuple strategy_fields{
     strategy_field<"order">([](auto& s) -> auto& { return s.order; }).in(rank_order_names),
     strategy_field<"cuda_graphs">([](auto& s) -> auto& { return s.cuda_graphs; }).as("CUDA graphs"),
     strategy_field<"overlap_experts">([](auto& s) -> auto& { return s.overlap_experts; }),
+    strategy_field<"local_batch">([](auto& s) -> auto& { return s.local_batch; }).as("local batch"),
 };
 template <class See>
 constexpr void for_each_strategy_field(See see) {
@@ -163,6 +166,13 @@ constexpr void for_each_strategy_field(See see) {
 
 [[nodiscard]] constexpr bool states_stages(const Strategy& s) noexcept {
   return s.first_stage_layers > 0 || s.last_stage_layers > 0;
+}
+
+/// Micro-batches between two flushes of the pipeline, of the `micro_batches` of a step. A legal local batch holds whole
+/// ones and divides the step's.
+[[nodiscard]] constexpr double micro_batches_a_flush(const Strategy& s, double micro_batches) noexcept {
+  const double stated = static_cast<double>(s.local_batch) / s.micro_batch;
+  return s.pp > 1 && s.local_batch > 0 && stated < micro_batches ? stated : micro_batches;
 }
 
 [[nodiscard]] constexpr Degrees degrees_of(const Strategy& s) noexcept {

@@ -201,6 +201,46 @@ method = "eagle"
 [strategy]
 tp = 8
 )"},
+    // A draft by a layer, for which the engine's next step waits.
+    KeyHost{Kinds::serve, HostReader::scenario, R"(
+schema = 1
+kind = "serve"
+model = "llama3.1-70b"
+[hardware]
+gpu = "h100-sxm-80gb"
+gpus = 8
+[serving]
+engine = "sglang"
+isl = 2048
+osl = 256
+concurrency = 64
+[serving.speculative]
+draft = 4
+acceptance = 0.7
+method = "eagle"
+[strategy]
+tp = 8
+)",
+            " serving.speculative"},
+    // Stages that flush.
+    KeyHost{Kinds::train, HostReader::scenario, R"(
+schema = 1
+kind = "train"
+model = "llama3-8b"
+[hardware]
+gpu = "h100-sxm-80gb"
+gpus = 8
+[training]
+seq_len = 4096
+global_batch = 64
+precision = "bf16"
+software = "torchtitan"
+[strategy]
+pp = 4
+micro_batch = 1
+recompute = "full"
+)",
+            " strategy"},
     // Prices of lists, of a run.
     KeyHost{Kinds::train, HostReader::scenario, R"(
 schema = 1

@@ -139,6 +139,29 @@ records = 1e6
 deadline = "8 h"
 )",
             " serving.speculative"},
+    // The same of an engine whose next step waits for it.
+    KeyHost{Kinds::token_job, HostReader::scenario, R"(
+schema = 1
+kind = "batch"
+model = "llama3.1-70b"
+[hardware]
+gpu = "h100-sxm-80gb"
+[serving]
+engine = "sglang"
+isl = 2048
+osl = 256
+concurrency = 64
+[serving.speculative]
+draft = 4
+acceptance = 0.7
+method = "eagle"
+[strategy]
+tp = 8
+[job]
+records = 1e6
+deadline = "8 h"
+)",
+            " serving.speculative"},
     // Attention replicas that share experts.
     KeyHost{Kinds::token_job, HostReader::scenario, R"(
 schema = 1
