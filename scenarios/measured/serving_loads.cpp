@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -37,6 +40,22 @@ LengthLaw read_law(ConfigTable& table, const std::string& of) {
   law.cv = spread;
   law.most = table.integer(of + "_most");
   return law;
+}
+
+using CountedAnswers = std::map<std::string, std::vector<std::int64_t>>;
+
+/// The counted answers that a set names, none longer than `most`.
+std::vector<std::int32_t> cut_answers(ConfigTable& table, const CountedAnswers& counted, std::int64_t most) {
+  const auto named = counted.find(table.text("output_counted"));
+  if (named == counted.end()) {
+    table.problem("output_counted", "names no [[counted]] of this file");
+    return {};
+  }
+  std::vector<std::int32_t> answers;
+  for (const std::int64_t tokens : named->second) {
+    answers.push_back(static_cast<std::int32_t>(std::min(tokens, most)));
+  }
+  return answers;
 }
 
 /// The mean before the limit at which a lognormal law has `mean` with it:
@@ -91,6 +110,16 @@ PublishedLoads read_published_loads(const ConfigValue& document, Diagnostics& di
   loads.server_requests = root.integer("server_requests", {1, 1'000'000});
   loads.server_seconds = root.number("server_seconds", {0.0, 1e6});
   loads.server_most = root.integer("server_most", {1, 1'000'000});
+  CountedAnswers counted;
+  for (ConfigTable& table : root.tables("counted")) {
+    std::vector<std::int64_t>& answers = counted[table.text("id")];
+    answers = table.integers("answers");
+    if (answers.empty() || *std::min_element(answers.begin(), answers.end()) < 1) {
+      table.problem("answers", "takes the tokens of each answer, at least 1, as [2, 30, 512]");
+    }
+    static_cast<void>(table.text("source"));
+    table.finish();
+  }
   for (ConfigTable& table : root.tables("lengths")) {
     KnownLengths known;
     known.id = table.text("id");
@@ -98,6 +127,9 @@ PublishedLoads read_published_loads(const ConfigValue& document, Diagnostics& di
     known.output_bounds = read_bounds(table, "output");
     known.prompt = read_law(table, "prompt");
     known.output = read_law(table, "output");
+    if (table.has("output_counted")) {
+      known.counted = cut_answers(table, counted, known.output.most);
+    }
     static_cast<void>(table.text("source"));
     table.finish();
     loads.lengths.push_back(std::move(known));
@@ -161,8 +193,9 @@ std::optional<ClientLoad> client_load(
   const auto known = std::find_if(loads.lengths.begin(), loads.lengths.end(), [&](const KnownLengths& k) {
     return named.empty() ? k.holds(isl, osl) : k.id == named;
   });
-  load.prompt = around(known == loads.lengths.end() ? nullptr : &known->prompt, isl);
-  load.output = around(known == loads.lengths.end() ? nullptr : &known->output, osl);
+  load.known = known == loads.lengths.end() ? nullptr : &*known;
+  load.prompt = around(load.known == nullptr ? nullptr : &load.known->prompt, isl);
+  load.output = around(load.known == nullptr ? nullptr : &load.known->output, osl);
   if (const std::optional<double> ratio = row_number(run, "range_ratio"); ratio && *ratio < 1.0) {
     for (LengthLaw* law : {&load.prompt, &load.output}) {
       law->shape = LengthShape::uniform;
@@ -190,19 +223,39 @@ std::optional<LengthLaw> named_outputs(const ServingConfiguration& run, double o
   return known == loads.lengths.end() ? std::nullopt : std::optional{around(&known->output, osl)};
 }
 
+namespace {
+
+/// Answers as they were counted, in place of those that a law gave.
+void draw_counted(const ClientLoad& load, std::uint64_t seed, RequestLoad& drawn) {
+  if (load.known == nullptr || load.known->counted.empty()) {
+    return;
+  }
+  const std::vector<std::int32_t>& counted = load.known->counted;
+  constexpr std::uint64_t own_stream = 1U << 20U;  // beyond those of a load's classes
+  RandomStream random{seed, own_stream};
+  for (Request& request : drawn.requests) {
+    request.output_tokens = counted[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(counted.size())))];
+  }
+}
+
+}  // namespace
+
 RequestLoad requests_of(const ClientLoad& load, std::uint64_t seed) {
   TrafficClass traffic;
   traffic.prompt = load.prompt;
   traffic.output = load.output;
   if (load.kind == ClientKind::closed) {
     RequestLoad closed = closed_load(traffic, load.clients, load.requests, seed);
+    draw_counted(load, seed, closed);
     for (std::size_t i = static_cast<std::size_t>(load.fresh); load.fresh >= 0 && i < closed.requests.size(); ++i) {
       closed.requests[i].cached_tokens = closed.requests[i].prompt_tokens - 1;
     }
     return closed;
   }
   traffic.arrivals.rate = Hertz{load.kind == ClientKind::open ? load.rate : std::numeric_limits<double>::infinity()};
-  return open_load({&traffic, 1}, load.requests, seed);
+  RequestLoad open = open_load({&traffic, 1}, load.requests, seed);
+  draw_counted(load, seed, open);
+  return open;
 }
 
 }  // namespace headroom

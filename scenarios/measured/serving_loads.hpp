@@ -23,6 +23,8 @@ struct KnownLengths {
   std::string id;
   std::array<double, 2> prompt_bounds{}, output_bounds{};  ///< bounds of the row's mean tokens; 0: known by name alone
   LengthLaw prompt, output;                                ///< length laws; a mean of 0 stands for the row's mean
+  /// Outputs that somebody counted, each as likely as the next, which are cut at the law's limit; empty: by the law.
+  std::vector<std::int32_t> counted;
   [[nodiscard]] bool holds(double isl, double osl) const noexcept;
 };
 
@@ -51,6 +53,7 @@ struct ClientLoad {
   std::int64_t clients = 0;   ///< clients of a closed loop
   std::int64_t requests = 1;  ///< total number of requests
   LengthLaw prompt, output;
+  const KnownLengths* known = nullptr;  ///< the set of prompts, one of the loads; nullptr: none
   /// The first prompts, of which nobody sent one before; those behind them are found in the cache. -1: all are new.
   std::int64_t fresh = -1;
   [[nodiscard]] bool random() const noexcept;  ///< whether the result depends on the seed

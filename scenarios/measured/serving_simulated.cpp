@@ -122,15 +122,9 @@ std::string key_of(const SimulatedQuestion& q) {
   return q.engine() + "/" + std::to_string(q.placed.replicas) + "/" + std::to_string(static_cast<int>(q.load.kind)) +
          "/" + std::to_string(q.load.rate) + "/" + std::to_string(q.load.clients) + "/" +
          std::to_string(q.load.requests) + "/" + text_of(q.load.prompt) + "/" + text_of(q.load.output) + "/" +
-         std::to_string(q.load.fresh) + "/" + text_of(q.client) + limits_text(q) + "/" + std::to_string(q.parse.raw()) +
+         (q.load.known != nullptr ? q.load.known->id : "") + "/" + std::to_string(q.load.fresh) + "/" +
+         text_of(q.client) + limits_text(q) + "/" + std::to_string(q.parse.raw()) +
          (q.prefill != nullptr ? "/" + std::to_string(q.prefill->placed.replicas) + " x " + q.prefill->engine() : "");
-}
-
-void add(std::array<double, run_statistics>& sums, const TimeSummary& times, double share) noexcept {
-  const std::array<Seconds, run_statistics> all{times.mean, times.p50, times.p90, times.p95, times.p99};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    sums[i] += share * all[i].raw();
-  }
 }
 
 /// The steady load of a lone request, or of saturation, that bounds the run.
@@ -443,15 +437,14 @@ ClientReport simulated_report(const SimulatedQuestion& question,
   const std::int64_t repeats = question.load.repeats(loads);
   const double share = 1.0 / real(repeats);
   ClientReport report;
+  TimesOfRuns times;
   for (std::int64_t i = 0; i < repeats; ++i) {
     const RequestLoad load = requests_of(question.load, loads.seed + static_cast<std::uint64_t>(i));
     const FrontEnd front{load, picoseconds(stack.intake.raw()), picoseconds(question.parse.raw())};
     FleetResult result = simulate(fleet, front.behind());
     front.show(result);
     const RequestMetrics all = serving_metrics(load, result).all;
-    add(report.ttft, all.ttft, share);
-    add(report.tpot, all.tpot, share);
-    add(report.e2e, all.e2e, share);
+    times.add(load, result);
     report.requests_per_s += share * all.finished_per_s;
     report.output_tokens_per_s += share * all.output_tokens_per_s;
     report.total_tokens_per_s += share * (all.input_tokens_per_s + all.output_tokens_per_s);
@@ -460,6 +453,7 @@ ClientReport simulated_report(const SimulatedQuestion& question,
       report.gaps[j] += share * seconds_of(result.pool.sum.gaps.quantile(quantiles[j]));
     }
   }
+  times.report(report);
   if (question.token_gaps) {
     report.gaps[0] = report.tpot[0];
     report.tpot = report.gaps;
@@ -468,6 +462,30 @@ ClientReport simulated_report(const SimulatedQuestion& question,
     add_client(question, replica, stack, report);
   }
   return report;
+}
+
+void TimesOfRuns::add(const RequestLoad& load, const FleetResult& result) {
+  for (std::size_t i = 0; i < load.requests.size(); ++i) {
+    const RequestTimes& times = result.requests[i];
+    if (times.refused || times.finished == never) {
+      continue;
+    }
+    ttft_.push_back(seconds_of(times.first_token - times.arrival));
+    e2e_.push_back(seconds_of(times.finished - times.arrival));
+    if (const std::int32_t tokens = load.requests[i].output_tokens; tokens > 1) {
+      tpot_.push_back(seconds_of(times.finished - times.first_token) / (tokens - 1));
+    }
+  }
+}
+
+void TimesOfRuns::report(ClientReport& to) {
+  const auto statistics_of = [](std::vector<double>& values) -> std::array<double, run_statistics> {
+    const TimeSummary all = time_summary(values);
+    return {all.mean.raw(), all.p50.raw(), all.p90.raw(), all.p95.raw(), all.p99.raw()};
+  };
+  to.ttft = statistics_of(ttft_);
+  to.tpot = statistics_of(tpot_);
+  to.e2e = statistics_of(e2e_);
 }
 
 RunAtLimits run_at_limits(const SimulatedQuestion& question,

@@ -39,6 +39,17 @@ struct ClientReport {
   [[nodiscard]] double of(ServingMetric metric, RunStatistic statistic) const noexcept;
 };
 
+/// Times of the requests of all runs of a load as one sample, as clients that repeat a run count them: the mean of
+/// runs' own percentiles lies above where few requests of a run make them.
+class TimesOfRuns {
+ public:
+  void add(const RequestLoad& load, const FleetResult& result);
+  void report(ClientReport& to);
+
+ private:
+  std::vector<double> ttft_, tpot_, e2e_;
+};
+
 /// A row as a run to simulate: everything that does not depend on fitted numbers.
 struct SimulatedQuestion {
   PlacedRow placed;

@@ -5,9 +5,11 @@
 #include <headroom/model/serve/time/random_stream.hpp>
 #include <headroom/scenarios/measured/serving_loads.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
+#include <headroom/scenarios/measured/serving_simulated.hpp>
 
 #include <doctest/doctest.h>
 
+#include "../model/serving_tables.hpp"
 #include "../near.hpp"
 #include "../support/model_data.hpp"
 #include "../support/sources.hpp"
@@ -74,6 +76,80 @@ TEST_CASE("a set of lengths without bounds is known by its name alone") {
   CHECK(client_load(c, 250, 120, loads, why)->output.shape == LengthShape::fixed);
   c.options["lengths"] = "chat";
   CHECK(client_load(c, 250, 120, loads, why)->output.shape == LengthShape::uniform);
+}
+
+TEST_CASE("answers that somebody counted are drawn as they were counted, cut at the set's own limit") {
+  const std::string counted =
+      "[[counted]]\nid = \"short and cut\"\nanswers = [2, 150, 300, 512]\nsource = \"a test\"\n";
+  std::string named = chat;
+  named.insert(named.find("source"), "output_counted = \"short and cut\"\n");
+  Diagnostics diagnostics;
+  const PublishedLoads loads = loads_of(counted + named, diagnostics);
+  REQUIRE(diagnostics.empty());
+  ServingConfiguration c = run("offline");
+  c.options["requests"] = "20000";
+  std::string why;
+  const std::optional<ClientLoad> load = client_load(c, 250, 120, loads, why);
+  REQUIRE(load);
+  const RequestLoad drawn = requests_of(*load, 5);
+  for (const int tokens : {2, 150, 200}) {
+    const auto of = std::count_if(drawn.requests.begin(), drawn.requests.end(),
+                                  [&](const Request& r) { return r.output_tokens == tokens; });
+    CHECK(static_cast<double>(of) / 20000.0 == near(tokens == 200 ? 0.5 : 0.25, 0.05));
+  }
+  ClientLoad by_law = *load;
+  by_law.known = nullptr;  // prompts and arrivals do not hang on where answers come from
+  const RequestLoad others = requests_of(by_law, 5);
+  CHECK(std::equal(drawn.requests.begin(), drawn.requests.end(), others.requests.begin(),
+                   [](const Request& a, const Request& b) { return a.prompt_tokens == b.prompt_tokens; }));
+  Diagnostics unknown;
+  static_cast<void>(loads_of(named, unknown));
+  CHECK(unknown.size() == 1);
+  Diagnostics empty;
+  static_cast<void>(loads_of("[[counted]]\nid = \"none\"\nanswers = [0]\nsource = \"a test\"\n", empty));
+  CHECK(empty.size() == 1);
+}
+
+TEST_CASE("percentiles of a load that runs several times are those of all its requests together") {
+  // One request in 150 takes 500 tokens: of single runs of 100 the 99th percentile is that long, or is not.
+  std::string answers = "answers = [500";
+  for (int i = 1; i < 150; ++i) {
+    answers += ", 10";
+  }
+  std::string named = chat;
+  named.insert(named.find("source"), "output_counted = \"rare\"\n");
+  named.replace(named.find("output_most = 200"), 17, "output_most = 600");
+  Diagnostics diagnostics;
+  PublishedLoads loads =
+      loads_of("[[counted]]\nid = \"rare\"\n" + answers + "]\nsource = \"a test\"\n" + named, diagnostics);
+  REQUIRE(diagnostics.empty());
+  loads.requests = 10'000;
+  loads.repeats = 100;
+  ServingConfiguration c = run("online");
+  c.request_rate = 0.2;
+  c.options["requests"] = "100";
+  std::string why;
+  const std::optional<ClientLoad> load = client_load(c, 250, 120, loads, why);
+  REQUIRE(load);
+  REQUIRE(load->repeats(loads) == 100);
+  const IterationTables tables = test::simple_tables({10'000'000'000, 0, 0, 0, 0});
+  ServingFleet fleet;
+  fleet.pool.tables = &tables;
+  fleet.pool.engine.max_num_seqs = 64;
+  fleet.pool.engine.max_num_tokens = 8192;
+  fleet.pool.engine.blocks = 10'000;
+  TimesOfRuns times;
+  double mean_of_runs = 0.0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const RequestLoad drawn = requests_of(*load, seed);
+    const FleetResult result = simulate(fleet, drawn);
+    times.add(drawn, result);
+    mean_of_runs += 0.01 * serving_metrics(drawn, result).all.e2e.p99.raw();
+  }
+  ClientReport report;
+  times.report(report);
+  CHECK(report.e2e[4] < 0.2);       // 10 tokens of 10 ms: of 10,000 requests fewer than one in a hundred is long
+  CHECK(mean_of_runs > 4.0 * 0.2);  // and of half of the runs one in a hundred is
 }
 
 TEST_CASE("about the longest of many lengths is the quantile that one of them exceeds, within the limit") {
