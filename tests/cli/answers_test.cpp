@@ -43,6 +43,8 @@ std::vector<std::string> questions() {
       "--search pp=any --tokens 1e11 --set money.price='2.99 $/h' --set objective.deadline='30 d' --set "
       "objective.budget='1 M$' --threads 1",
       "plan scenarios/train/llama3-70b-512xh100.toml --set strategy.tp=3",
+      "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 8 --pp 4 --micro-batch 1 --recompute full --seq-len 4096 "
+      "--global-batch 64 --software torchtitan --set strategy.local_batch=8",
       "plan --model llama3-70b --gpu mi355x --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64",
       "plan --model resnet-50 --gpu a100-sxm-80gb --gpus 8 --global-batch 1024 --price '2 $/h' --set "
       "training.samples=1e8 --set 'training.measured_time=3 h'",
