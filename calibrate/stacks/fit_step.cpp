@@ -459,8 +459,7 @@ HeldIntervals held_intervals(const std::vector<ToldFamily>& families, const Step
 
 /// What the draws say of each run, and of the intervals.
 void score_told(const std::vector<ToldFamily>& families, StepFit& fit) {
-  fit.held_alone = held_intervals(
-      families, fit, [](const auto& f) -> const auto& { return f.alone; });
+  fit.held_alone = held_intervals(families, fit, [](const ToldFamily& f) { return std::span{f.alone}; });
   for (std::size_t given = 0; given < given_runs.size(); ++given) {
     std::map<std::size_t, std::vector<double>> of_run;
     for (const ToldFamily& family : families) {
@@ -471,8 +470,8 @@ void score_told(const std::vector<ToldFamily>& families, StepFit& fit) {
     for (const auto& [run, errors] : of_run) {
       fit.runs[run].after[given] = mean(errors);
     }
-    fit.held[given] = held_intervals(
-        families, fit, [given](const auto& f) -> const auto& { return f.errors[given]; });
+    fit.held[given] =
+        held_intervals(families, fit, [given](const ToldFamily& f) { return std::span{f.errors[given]}; });
   }
 }
 
