@@ -116,7 +116,7 @@ class Problem {
       const std::string& key = knobs_[i].key;
       // No row without a queue holds a batch of unpacked weights.
       const bool unpacked = knobs_[i].shared() && key == "written_out";
-      if (unpacked || (moves(i, stack) && (key == "sequence" || key == "layer" || key == "prompt_layer"))) {
+      if (unpacked || (moves(i, stack) && (key == "sequence" || key == "layer" || key == "prompt_launch"))) {
         found.push_back(i);
       }
     }

@@ -69,6 +69,7 @@ PostTrainSoftware read_post_train_stack(const ConfigValue& document, Diagnostics
   software.async_old_logprobs = root.boolean("async_old_logprobs");
   software.logprob_column_holds_all = root.boolean("logprob_column_holds_all");
   software.eager_with = root.texts("eager_with");
+  software.eager_launch = root.quantity<Seconds>("eager_launch", true);
   software.gathers_fp32 = root.texts("gathers_fp32");
   software.controller = root.quantity<Seconds>("controller", true);
   software.recipe_rollout_tp = root.integer("recipe_rollout_tp", not_negative);

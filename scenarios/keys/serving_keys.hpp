@@ -137,7 +137,7 @@ inline constexpr std::array serving_rows{
         .usually(1)
         .says("It is the number of tokens of a streamed piece of an answer (vLLM and SGLang `--stream-interval`, "
               "TensorRT-LLM `stream_interval`).")
-        .but("It is at most osl, and goes without [traffic] only."),
+        .but("It is at most osl, where that is stated."),
     integer("recv_interval", 1, 1'000'000)
         .usually(1)
         .says("It is the number of decode iterations between two looks for new requests (SGLang "
@@ -166,8 +166,7 @@ inline constexpr std::array serving_rows{
     integer("front_end_processes", 1, 4096)
         .usually(1)
         .says("It is the number of processes that write streamed pieces (vLLM `--api-server-count`, TensorRT-LLM "
-              "`num_postprocess_workers`).")
-        .but("It goes without [traffic] only."),
+              "`num_postprocess_workers`)."),
     table("speculative")
         .or_nothing("that nothing is drafted")
         .says("It says that drafted tokens are verified, several a step."),

@@ -200,7 +200,7 @@ double predict_deployment(const DisaggregatedQuestion& q, const IterationPhysics
   const IterationStack& stack = q.decode.stack->time;
   return asked(q, engine_cost(q.prefill, physics), engine_cost(q.decode, physics), q.transfer, q.places,
                {stack.way(q.prefill_load.isl), stack.steps, stack.burst, stack.interference, physics.bubble, 0.0,
-                stack.holds_first_apart});
+                stack.holds_first_apart, 0.0});
 }
 
 double sheet_deployment(const DisaggregatedQuestion& q) {

@@ -86,7 +86,12 @@ ServingFleet run_fleet(const SimulatedQuestion& question,
   if (question.load.kind == ClientKind::closed) {
     fleet.pool.engine.formed_ahead = stack.formed_ahead ? 1 : 0;
   }
-  fleet.front_end = picoseconds(stack.way(question.load.prompt.mean).raw());
+  const double text = question.load.prompt.mean;
+  fleet.front_end = picoseconds((stack.way(text) - stack.in_turn(text)).raw());
+  fleet.pool.front = front_work(stack, question.client);
+  if (fleet.prefill) {
+    fleet.prefill->front = fleet.pool.front;
+  }
   return fleet;
 }
 

@@ -339,8 +339,7 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
 
 namespace {
 
-/// What a closed loop's client sees beyond its engine: iterations that the engine lags, the front end's pieces, and a
-/// first piece that has to fill.
+/// What a closed loop's client sees beyond the run: iterations that the engine lags, and a first piece that has to fill.
 void add_client(const SimulatedQuestion& question,
                 const SimulatedReplica& replica,
                 const IterationStack& stack,
@@ -353,12 +352,10 @@ void add_client(const SimulatedQuestion& question,
   const double step = seconds_of(line.at(static_cast<std::int64_t>(b * keys)));
   const double osl = question.load.output.mean;
   const double held = stack.holds_first ? std::min(question.client.stream_interval, osl) - 1.0 : 0.0;
-  const double written =
-      clients * osl / question.client.stream_interval * stack.piece.raw() / question.client.front_ends;
   // A client sends as an iteration ends: of the `steps` that the engine lags behind, one that forms ahead has taken
   // those that run and are formed by then.
   const double lag = std::max(0.0, stack.steps - (stack.formed_ahead ? 2.0 : 0.0));
-  const double later = lag * step * (b - 1.0) / b + held * report.tpot[0] + std::max(0.0, written - report.e2e[0]);
+  const double later = lag * step * (b - 1.0) / b + held * report.tpot[0];
   for (double& time : report.ttft) {
     time += later;
   }

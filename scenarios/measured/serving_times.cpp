@@ -197,7 +197,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
     std::string why;
     const std::optional<ClientLoad> sent =
         client_load(run, q.load.isl, q.load.osl, published_loads(places_.data()), why);
-    q.load.in_step = q.load.prompts_first && q.load.groups == 1.0 && sent && !sent->random();
+    q.load.in_step = q.load.groups == 1.0 && sent && !sent->random();
   }
   return q;
 }
@@ -269,7 +269,12 @@ IterationCost step_cost(const ServingTimeQuestion& q,
   };
 }
 
-constexpr SteadyHabits no_habits{Seconds{}, 0.0, 0.0, 0.0, 0.0, 0.0, false};
+constexpr SteadyHabits no_habits{Seconds{}, 0.0, 0.0, 0.0, 0.0, 0.0, false, 0.0};
+
+SteadyHabits habits_of(const IterationStack& stack, double isl, const IterationPhysics& physics) {
+  return {stack.way(isl), stack.steps,       stack.burst,       stack.interference,
+          physics.bubble, stack.piece.raw(), stack.holds_first, stack.in_turn(isl).raw()};
+}
 
 }  // namespace
 
@@ -278,9 +283,7 @@ double predict_time(const ServingTimeQuestion& q,
                     const IterationStack& stack,
                     const IterationPhysics& physics) {
   const IterationCost step = step_cost(q, kernels, stack, physics);
-  return answer(q, step,
-                {stack.way(q.load.isl), stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),
-                 stack.holds_first});
+  return answer(q, step, habits_of(stack, q.load.isl, physics));
 }
 
 SteadyState steady_state_of(const ServingTimeQuestion& q,
@@ -288,9 +291,7 @@ SteadyState steady_state_of(const ServingTimeQuestion& q,
                             const IterationStack& stack,
                             const IterationPhysics& physics) {
   const IterationCost step = step_cost(q, kernels, stack, physics);
-  return state_of(q, step,
-                  {stack.way(q.load.isl), stack.steps, stack.burst, stack.interference, physics.bubble,
-                   stack.piece.raw(), stack.holds_first});
+  return state_of(q, step, habits_of(stack, q.load.isl, physics));
 }
 
 double sheet_time(const ServingTimeQuestion& asked) {

@@ -300,8 +300,12 @@ EnginePrice PoolPrices::price_engine(std::int64_t tp, double fraction, const Dev
     TableReach reach;
     reach.sequences = std::max<std::int64_t>(price.slots, 2);
     reach.keys = prompt + most;
+    IterationStack time = s.engine.time;
+    if (q_.eager) {
+      time.prompt_launch = std::max(time.prompt_launch, q_.software.eager_launch);
+    }
     price.tables =
-        std::make_shared<const IterationTables>(make_iteration_tables(replica, s.engine.time, physics, reach, w.clock));
+        std::make_shared<const IterationTables>(make_iteration_tables(replica, time, physics, reach, w.clock));
     IterationBatch batch;
     const std::int64_t together = std::max<std::int64_t>(1, w.max_num_tokens / prompt);
     for (std::int64_t i = 0; i < together; ++i) {

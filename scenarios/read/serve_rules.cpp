@@ -114,9 +114,8 @@ void read_client_facts(ServingKeys& serving, ServeScenario& s) {
   w.client.balance_timeout = real(serving.get<"attention_dp_timeout">());
   w.client.balance_batching = real(serving.get<"attention_dp_batching">());
   w.client.front_ends = real(serving.get<"front_end_processes">());
-  for (const std::string_view key :
-       {"range_ratio", "distinct_prompts", "stream_interval", "recv_interval", "batch_wait", "batch_wait_share",
-        "attention_dp_timeout", "attention_dp_batching", "front_end_processes"}) {
+  for (const std::string_view key : {"range_ratio", "distinct_prompts", "recv_interval", "batch_wait",
+                                     "batch_wait_share", "attention_dp_timeout", "attention_dp_batching"}) {
     if (serving.has(key) && s.traffic) {
       serving.problem(key, quoted(key) +
                                " belongs to a fixed load, and [traffic] is one that comes when it comes; "

@@ -76,6 +76,7 @@ Priced price(const ServeScenario& s,
   habits.prompt = std::llround(lengths.computed);
   habits.text = lengths.prompt;
   habits.clock = w.clock;
+  habits.client = w.client;
   std::optional<Drafting> drafting;
   if (w.draft) {
     DraftPlan draft = *w.draft;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/spread.hpp>
@@ -332,6 +333,7 @@ class Simulator {
           "[slo] not stated: nothing is promised, so that no time is judged and every answer is good");
     }
     add_counts();
+    add_front_end();
     const std::vector<std::string> refused = refused_requests(s_);
     out_.notes.insert(out_.notes.end(), refused.begin(), refused.end());
     if (s_.fleet->spare > 0) {
@@ -352,6 +354,31 @@ class Simulator {
     if (out_.metrics.all.refused > 0) {
       out_.notes.push_back(std::to_string(out_.metrics.all.refused) +
                            " requests are longer than the KV cache of a replica: refused, and counted as not answered");
+    }
+  }
+
+  /// What the processes that write pieces have to do, where it is much, and keys of theirs that move nothing.
+  void add_front_end() {
+    const FrontWork& front = out_.replica.simulated.front;
+    const ClientFacts& client = s_.work.client;
+    if (!front.any()) {
+      for (const auto& [key, stated] : {std::pair{"stream_interval", client.stream_interval > 1.0},
+                                        std::pair{"front_end_processes", client.front_ends > 1.0}}) {
+        if (stated) {
+          add_finding("serving." + std::string{key} + " has no effect: the rate at which " +
+                      std::string{engine_titles[static_cast<std::size_t>(s_.engine.engine)]} +
+                      "'s front end writes pieces was never measured");
+        }
+      }
+      return;
+    }
+    const ServingTraffic::Lengths lengths = s_.traffic->lengths();
+    const double most = real(out_.replicas) * front.most(lengths.prompt, lengths.output);
+    if (const double busy = out_.offered.raw() / most; busy > 0.5) {
+      add_finding("each replica's front end, one event loop that reads prompts and streams answers, is busy for " +
+                  percent(std::min(busy, 1.0), 2) + " of the time, and passes at most " +
+                  format_count(most / real(out_.replicas) * lengths.output) +
+                  " tokens/s of answers; serving.front_end_processes and serving.stream_interval raise that");
     }
   }
 

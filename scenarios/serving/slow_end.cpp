@@ -60,6 +60,11 @@ void slow_down(ServingFleet& fleet, RequestLoad& load, double slower) {
     shorten(pause);
   }
   shorten(fleet.front_end);
+  const auto shorten_front = [&](ReplicaPool& pool) {
+    shorten(pool.front.text);
+    shorten(pool.front.piece);
+  };
+  shorten_front(fleet.pool);
   fleet.transfer.rate = slower * fleet.transfer.rate;
   fleet.transfer.latency = fleet.transfer.latency / slower;
   for (OffloadTier& tier : fleet.tiers) {
@@ -69,6 +74,7 @@ void slow_down(ServingFleet& fleet, RequestLoad& load, double slower) {
   shorten(fleet.pool.engine.swap_per_block);
   if (fleet.prefill) {
     shorten(fleet.prefill->engine.swap_per_block);
+    shorten_front(*fleet.prefill);
   }
   for (BesideModel& other : fleet.beside) {
     shorten(other.engine.swap_per_block);

@@ -296,9 +296,10 @@ TEST_CASE("at the asked rate the page's other rates are the answer's, and beyond
       const bool first = at(promise, "promise").text == "ttft_p95";
       kept = kept && number(point, first ? "ttft_p95_s" : "tpot_p95_s") <= number(promise, "limit_s");
     }
-    CHECK((rate > knee || kept));
-    CHECK(
-        (rate < knee + 0.02 * number(load, "saturation_requests_per_s") || !kept));  // the knee is to a hundredth of it
+    // The knee is to a hundredth of the saturation, and tails of a thousand requests rise and fall by as much.
+    const double tail = 0.02 * number(load, "saturation_requests_per_s");
+    CHECK((rate > knee - tail || kept));
+    CHECK((rate < knee + tail || !kept));
   }
   CHECK(asked == 1);
   CHECK(last == number(load, "saturation_requests_per_s"));

@@ -458,13 +458,13 @@ TEST_CASE("an engine's factors multiply their own kind of kernel and nothing els
         near(std::cbrt(15. * 15 * 15 + 8 * 8 * 8) * 1e-3));
 }
 
-TEST_CASE("an engine's gaps: between the layers of a graph, launches of a prompt's layers, less what they hide") {
+TEST_CASE("an engine's gaps: between the layers of a graph, launches of a prompt's kernels, less what they hide") {
   const Replica r = replica(model("llama3-8b"));
   IterationTerms kernels;
   kernels[T::products] = 10e-3;
   IterationStack stack;
   stack.layer = Seconds{20e-6};
-  stack.prompt_layer = Seconds{500e-6};
+  stack.prompt_launch = Seconds{50e-6};
   stack.expert_layer = Seconds{7e-6};
   stack.step = Seconds{1e-3};
   stack.sequence = Seconds{4e-6};
@@ -474,6 +474,8 @@ TEST_CASE("an engine's gaps: between the layers of a graph, launches of a prompt
   };
   CHECK(terms(decodes(10, 100), r)[T::gaps] == near(32 * 20e-6));
   CHECK(terms(decodes(10, 100), r)[T::host] == near(1e-3 + 40e-6));
+  // norms 2, products 4, rotation, the cache's writing, attention, activation
+  CHECK(r.prompt_kernels() == near(32 * 10));
   CHECK(terms(prompt(100, 3), r)[T::gaps] == near(32 * 500e-6));
   CHECK(terms(prompt(100, 3), r)[T::host] == near(1e-3 + 12e-6));
   physics.overlap = 0.5;  // 16 ms of launches beside 10 ms of kernels
@@ -483,11 +485,11 @@ TEST_CASE("an engine's gaps: between the layers of a graph, launches of a prompt
   CHECK(terms(prompt(100), r)[T::gaps] == near(8e-3));
   const Replica experts = replica(model("mixtral-8x7b"));
   CHECK(terms(decodes(10, 100), experts)[T::gaps] == near(32 * 27e-6));
-  CHECK(terms(prompt(100), experts)[T::gaps] == near(32 * 507e-6 / 2));
-  stack.prompt_expert_layer = Seconds{900e-6};  // of prompts alone: a graph of decodes holds those launches
-  CHECK(terms(decodes(10, 100), experts)[T::gaps] == near(32 * 27e-6));
-  CHECK(terms(prompt(100), experts)[T::gaps] == near(32 * 1407e-6 / 2));
-  CHECK(terms(prompt(100), r)[T::gaps] == near(8e-3));
+  // 9 of the experts and the router in place of a feed-forward's three
+  CHECK(experts.prompt_kernels() == near(32 * 17));
+  CHECK(terms(prompt(100), experts)[T::gaps] == near(32 * 857e-6 / 2));
+  stack.layer = Seconds{2e-3};  // a step with prompts launches no faster than a graph replays
+  CHECK(terms(prompt(100), r)[T::gaps] == near(32 * 2e-3 / 2));
 }
 
 TEST_CASE("what an engine spares around its products hides nothing of their arithmetic") {

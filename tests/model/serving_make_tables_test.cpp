@@ -23,7 +23,7 @@ IterationStack habits() {
   stack.step = Seconds{220e-6};
   stack.sequence = Seconds{2e-6};
   stack.layer = Seconds{30e-6};
-  stack.prompt_layer = Seconds{200e-6};
+  stack.prompt_launch = Seconds{20e-6};
   stack.expert_layer = Seconds{9e-6};
   return stack;
 }

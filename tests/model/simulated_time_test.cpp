@@ -213,6 +213,10 @@ TEST_CASE("what takes longer than can be simulated is named before it runs, each
   ServingFleet far = fleet;
   far.front_end = never;
   CHECK(any_says(problems(far, load), "from a client to the router"));
+  far = fleet;
+  far.pool.front = {Picoseconds{-1}, never};
+  CHECK(any_says(problems(far, load), "pool: the front end's work for a token of a prompt takes a time below 0"));
+  CHECK(any_says(problems(far, load), "for a token of an answer takes longer than is simulated"));
   ServingFleet swapping = fleet;
   swapping.pool.engine.swap_per_block = 31 * one_day;
   CHECK(any_says(problems(swapping, load), "the copy of a block to the host takes 31"));

@@ -243,28 +243,41 @@ TEST_CASE("saturated: a lone sequence never decodes beside its own prompt, and o
 TEST_CASE("a closed loop decodes at the step of the batch and meets the prompts of the others") {
   const SteadyState s = closed_loop(by_tokens, load(100, 10, 4, 4), habits);
   const double decode = 1.004e-3;
-  const double more = 1.103e-3 - decode;  // of a prompt beside three decodes
+  // Three others send one each in ten iterations: those with any of their prompts have 1.16.
+  const double together = 0.3 / (1.0 - std::exp(-0.3));
+  const double mixed = 1e-3 + (3 + 100 * together) * 1e-6;
+  const double more = (mixed - decode) / together;
   const double tpot = decode + 3.0 / 10 * more;
   CHECK(s.tpot.raw() == near(tpot));
   CHECK(s.prompt_share == near(4 * more / (4 * more + 10 * decode)));
   // half a step of the others, the prompt, half of the prompts in front, three others of the first burst over ten waves
   const double ttft =
-      2e-3 + 0.5 * decode * 3 / 4 + 1.103e-3 + 0.5 * (4 * more / (10 * decode)) * more + 1.5 * 0.35e-3 / 10;
+      2e-3 + 0.5 * decode * 3 / 4 + mixed + 0.5 * (4 * more / (10 * decode)) * more + 1.5 * 0.35e-3 / 10;
   CHECK(s.ttft.raw() == near(ttft));
   CHECK(s.requests_per_s == near(4 / (ttft + 9 * tpot)));
   CHECK(s.output_tokens_per_s == near(40 / (ttft + 9 * tpot)));
   SteadyHabits apart = habits;
   apart.interference = 0.0;
   CHECK(closed_loop(by_tokens, load(100, 10, 4, 4), apart).tpot.raw() == near(decode));
+  // Outputs that are all equal: what shared the first burst's iterations comes back together.
+  SteadyLoad step = load(100, 10, 4, 4);
+  step.in_step = true;
+  CHECK(closed_loop(by_tokens, step, habits).tpot.raw() == near(decode + 3.0 / 10 * (1.303e-3 - decode) / 3));
+  step.chunk = 210;  // two of them beside three decodes
+  CHECK(closed_loop(by_tokens, step, habits).tpot.raw() == near(decode + 3.0 / 10 * (1.203e-3 - decode) / 2));
 }
 
 TEST_CASE("an engine that runs prompts first stops its decodes for whole iterations of them") {
   SteadyLoad l = load(100, 10, 4, 4);
   l.prompts_first = true;
   const double decode = 1.004e-3;
-  CHECK(closed_loop(by_tokens, l, habits).tpot.raw() == near(decode + 3.0 / 10 * 1.1e-3));
+  const auto shared = [](double coming) {
+    const double together = coming / (1.0 - std::exp(-coming));
+    return (1e-3 + 100e-6 * together) / together;
+  };
+  CHECK(closed_loop(by_tokens, l, habits).tpot.raw() == near(decode + 3.0 / 10 * shared(0.3)));
   l.client.recv_interval = 5;  // 5 x 3 / 10 prompts come between two looks and share an iteration
-  CHECK(closed_loop(by_tokens, l, habits).tpot.raw() == near(decode + 3.0 / 10 * 1.15e-3 / 1.5));
+  CHECK(closed_loop(by_tokens, l, habits).tpot.raw() == near(decode + 3.0 / 10 * shared(1.5)));
   // 40 prompts of a thousand tokens, each alone, beside the hundred iterations of 40 decodes
   SteadyLoad queue = load(1000, 100, 40, 40);
   queue.prompts_first = true;

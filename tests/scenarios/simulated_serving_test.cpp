@@ -208,6 +208,27 @@ TEST_CASE("the queue's length is the time that requests spend in it, per second"
   CHECK(s.queue.max >= 2);
 }
 
+TEST_CASE("a fleet answers no faster than its front ends stream, says so, and more processes of them raise it") {
+  const auto told = [](const ServingSimulation& of, const std::string& what) {
+    return std::any_of(of.notes.begin(), of.notes.end(),
+                       [&](const std::string& note) { return note.find(what) != std::string::npos; });
+  };
+  // 30 answers/s and replica: its pieces alone take 200 x 96 us each, the texts of a thousand tokens some 3 ms
+  const Texts engine{"serving.engine=tensorrt-llm", "strategy.tp=8", "traffic.rate=60 req/s"};
+  const ServingSimulation one = simulated(engine);
+  CHECK(told(one, "each replica's front end, one event loop that reads prompts and streams answers, is busy for "));
+  CHECK(told(one, "serving.front_end_processes and serving.stream_interval raise that"));
+  Texts more = engine;
+  more.emplace_back("serving.front_end_processes=8");
+  const ServingSimulation eight = simulated(more);
+  CHECK_FALSE(told(eight, "front end"));
+  CHECK(eight.metrics.all.ttft.mean < one.metrics.all.ttft.mean);
+  CHECK(eight.saturation.mid > 1.5 * one.saturation.mid);
+  more.back() = "serving.stream_interval=20";
+  CHECK(simulated(more).saturation.mid > 1.5 * one.saturation.mid);
+  CHECK(told(simulated({"serving.stream_interval=20"}), "serving.stream_interval has no effect: the rate at which"));
+}
+
 TEST_CASE("overload is a result: the saturation rate, near to what is then answered") {
   const ServingSimulation s = simulated({"traffic.rate=90 req/s", "traffic.requests=12000"});
   CHECK(s.overloaded());

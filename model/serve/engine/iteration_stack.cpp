@@ -25,8 +25,7 @@ constexpr std::array stack_numbers{
     StackNumber{"step",         nullptr, &IterationStack::step},
     StackNumber{"sequence",     nullptr, &IterationStack::sequence},
     StackNumber{"layer",        nullptr, &IterationStack::layer},
-    StackNumber{"prompt_layer", nullptr, &IterationStack::prompt_layer},
-    StackNumber{"prompt_expert_layer", nullptr, &IterationStack::prompt_expert_layer},
+    StackNumber{"prompt_launch", nullptr, &IterationStack::prompt_launch},
     StackNumber{"expert_layer", nullptr, &IterationStack::expert_layer},
     StackNumber{"request",      nullptr, &IterationStack::request},
     StackNumber{"tokenise",     nullptr, &IterationStack::tokenise},
@@ -152,6 +151,7 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack) {
   stack.curves = table->maybe_text("curves").value_or(stack.curves);
   stack.windows = table->maybe_boolean("windows").value_or(stack.windows);
   stack.holds_first = table->maybe_boolean("holds_first").value_or(stack.holds_first);
+  stack.texts_in_turn = table->maybe_boolean("texts_in_turn").value_or(stack.texts_in_turn);
   stack.formed_ahead = table->maybe_boolean("formed_ahead").value_or(stack.formed_ahead);
   stack.holds_first_apart = table->maybe_boolean("holds_first_apart").value_or(stack.holds_first_apart);
   stack.sequence_near = table->maybe_text("sequence_near").value_or("");

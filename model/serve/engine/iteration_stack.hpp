@@ -20,8 +20,7 @@ struct IterationStack {
   Seconds step{};                 ///< host time per iteration: schedule, inputs, outputs
   Seconds sequence{};             ///< host time per sequence of an iteration
   Seconds layer{};                ///< gap between the kernels of a layer in a replayed graph
-  Seconds prompt_layer{};         ///< launch time per layer in steps with prompts, which are not replayed
-  Seconds prompt_expert_layer{};  ///< the same of a layer of experts, beside `prompt_layer`
+  Seconds prompt_launch{};        ///< launch of a kernel in steps with prompts, which are not replayed
   Seconds expert_layer{};         ///< additional time per layer of experts
   /// Launches of a layer of mxfp4 experts on the engine's own kernels, in place of those of the measured kernels and of
   /// `expert_layer`: on SKUs that unpack them to 16 bit first (Marlin, Triton), and on those with units for 4-bit
@@ -48,6 +47,9 @@ struct IterationStack {
   Seconds intake{};
   /// Time that a process of the front end takes for a streamed piece of an answer.
   Seconds piece{};
+  /// One process reads the texts of prompts, one after another, and writes the pieces (simulation/front_queue.hpp);
+  /// elsewhere texts become tokens side by side.
+  bool texts_in_turn = false;
   bool holds_first = false;        ///< streams the first token when its piece is full, not at once
   bool holds_first_apart = false;  ///< the same of a worker that decodes what another pool's worker began
   bool formed_ahead = false;       ///< forms an iteration before the running one has ended
@@ -61,6 +63,8 @@ struct IterationStack {
   std::string source;
   /// Time of a request outside its iterations whose prompt has `prompt` tokens.
   [[nodiscard]] Seconds way(double prompt) const noexcept { return request + prompt * tokenise; }
+  /// Time of `way` in which the process that writes pieces is busy.
+  [[nodiscard]] Seconds in_turn(double prompt) const noexcept { return texts_in_turn ? prompt * tokenise : Seconds{}; }
 };
 
 /// Numbers of all engines (model/stacks/step/serve.toml): time over that of measured kernels, by kind.

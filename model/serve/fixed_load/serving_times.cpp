@@ -32,8 +32,8 @@ constexpr std::array<TermText, iteration_term_count> term_texts{
     TermText{"2 norms with residuals, activation", "bytes over the measured bandwidth"},
     TermText{"h V / tp, gather, 2 passes over logits", ""},
     TermText{"(pp - 1) (2 m h / link + 10 us)", ""},
-    TermText{"layers layer + launches of experts and indexers, with prompts layers prompt_layer + expert layers "
-             "prompt_expert_layer",
+    TermText{"layers layer + launches of experts and indexers, with prompts what prompt kernels x prompt_launch exceed "
+             "kernels by",
              "fitted; docs/serve-model.md"},
     TermText{"step + sequence (decodes + chunks)", "fitted; docs/serve-model.md"},
     TermText{"chunked scans of prompts", "docs/op-model.md, Scans; Dao and Gu 2024, section 6"},
@@ -56,8 +56,8 @@ void record_first_token(const ServingTimes& times,
   line("client", "first burst: burst (c - 1) / 2 prefills / waves", "docs/serve-model.md", first.client.raw(),
        {{"burst", engine.time.burst, Shown::count, engine.time.source},
         {"waves", load.waves, Shown::count, "requests sent for each in flight"}});
-  line("front end", "request + isl tokenise + pieces written later than they are made", "docs/serve-model.md",
-       first.front_end.raw(),
+  line("front end", "request + isl tokenise + texts and pieces that one process takes later than they come",
+       "docs/serve-model.md", first.front_end.raw(),
        {{"request", engine.time.request.raw(), Shown::seconds, engine.time.source},
         {"isl", load.isl, Shown::count, "tokens of a prompt, on the mean"},
         {"tokenise", engine.time.tokenise.raw(), Shown::seconds, engine.time.source},
@@ -214,7 +214,8 @@ ServingTimes serving_times(const ModelData& data,
                             engine.time.interference,
                             physics.bubble,
                             engine.time.piece.raw(),
-                            engine.time.holds_first};
+                            engine.time.holds_first,
+                            engine.time.in_turn(w.mean_length() * real(w.isl)).raw()};
   const double serving = serving_replicas(w, memory);
   SteadyLoad load = load_of_replica(w, memory);
   load.prompts_first = engine.scheduler.order == PromptOrder::before_decodes;

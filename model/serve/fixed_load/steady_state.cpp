@@ -55,12 +55,18 @@ struct PromptCost {
 PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double others, double decode) {
   const double tokens = std::min(load.isl, load.chunk);
   const double pieces = load.isl / tokens;
-  // Chunks that arrive within one iteration share it, in each group as many as its budget of tokens holds; where
+  // Chunks that arrive within one iteration share it, in each group as many as its budget of tokens holds: of those
+  // that come at random with a mean of x, x / (1 - exp(-x)) in iterations that have any (zero-truncated Poisson); where
   // prompts wait for those of other groups, all that came since the last such iteration.
   const double period =
       std::max(balance_period(load, others + 1.0), load.prompts_first ? load.client.recv_interval : 1.0);
   const double most = load.groups * std::max(1.0, load.chunk / tokens);
-  const double together = std::clamp(period * others * pieces / load.steps(), 1.0, most);
+  const double coming = period * others * pieces / load.steps();
+  double together = std::clamp(coming > 0.0 ? coming / -std::expm1(-coming) : 1.0, 1.0, most);
+  if (load.in_step && !load.prompts_first && pieces <= 1.0) {
+    // A first burst fills every iteration, and who starts together comes back together.
+    together = std::clamp(std::floor((load.groups * load.chunk - others) / tokens), 1.0, std::max(1.0, others));
+  }
   const IterationMix beside = others > 0.0 && !load.prompts_first ? decodes(others, load) : IterationMix{};
   IterationMix mix = beside;
   add_prompts(mix, together * tokens, load.isl, tokens);
@@ -227,8 +233,8 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   const double most = load.groups * load.chunk;
   const double together = std::min(load.concurrency, std::max(1.0, most / load.isl));
   const double each = packed_prompt(step, load, std::min(most, together * load.isl));
-  const double behind =
-      load.in_step ? 0.5 * std::max(0.0, b - together) * fresh * each : habits.interference * (b - 1.0) * more;
+  const double behind = load.prompts_first && load.in_step ? 0.5 * std::max(0.0, b - together) * fresh * each
+                                                           : habits.interference * (b - 1.0) * more;
   const double tpot = waiting(load, habits) * (token + behind / load.osl);
   s.prompt_share = b * more / (b * more + load.steps() * decode);
   // Prompts of others before an arriving one: u / (1 - u) is their time over that of decodes alone.
@@ -239,7 +245,8 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
                        wait_for_more(load, b) + 0.5 * (balance_period(load, b) - 1.0);
   FirstToken& first = s.first;
   // What a first burst takes beyond its prompts it takes once.
-  const double bursts = load.in_step ? 1.0 + (habits.burst - 1.0) / load.waves : habits.burst / load.waves;
+  const double bursts =
+      load.prompts_first && load.in_step ? 1.0 + (habits.burst - 1.0) / load.waves : habits.burst / load.waves;
   first.client = Seconds{bursts * 0.5 * (load.concurrency - 1.0) * fresh * each};
   first.queue = Seconds{steps * decode + 0.5 * ahead * more + queue};
   first.rank_wait = Seconds{fresh * prompt.ranks};
@@ -249,7 +256,7 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   const double answer = (first.total() - first.response).raw() + (load.osl - 1.0) * tpot;
   // Pieces leave no faster than the front end's processes write them; what they lag is before each of them.
   const double written =
-      load.concurrency * load.osl / load.client.stream_interval * habits.piece / load.client.front_ends;
+      load.concurrency * (load.osl / load.client.stream_interval * habits.piece + habits.text) / load.client.front_ends;
   first.front_end += Seconds{std::max(0.0, written - answer)};
   s.ttft = first.total();
   // The client takes the time from the first piece that it saw.

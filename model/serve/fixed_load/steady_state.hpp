@@ -31,7 +31,7 @@ struct SteadyLoad {
   double longest = 0.0;        ///< longest output among those that run when a set ends; 0: the mean
   double found = 0.0;          ///< share (0 to 1) of the prompts that a prefix cache holds whole
   bool prompts_first = false;  ///< iterations with prompts have no decodes, which wait for them
-  /// Prompts come first and outputs are all equal: what starts together ends together, and comes back together.
+  /// Outputs are all equal: what starts together ends together, and comes back together.
   bool in_step = false;
   ClientFacts client;
   /// Iterations per output: max(1, osl / step_tokens).
@@ -50,6 +50,7 @@ struct SteadyHabits {
   double bubble = 0.3;        ///< share of (pp - 1) / pp that pipeline stages wait
   double piece = 0.0;         ///< seconds that a process of the front end takes for a streamed piece
   bool holds_first = false;   ///< the first token waits until its piece is full
+  double text = 0.0;          ///< seconds that it takes for a prompt's text
 };
 
 /// The time to first token as a sum.
@@ -104,7 +105,7 @@ struct SteadyState {
 /// tpot = w (T / step_tokens + interference (1 - found) (b - 1) / osl (T_mixed - T) / p isl / min(isl, chunk))
 /// ttft = client + front end + queue + own + rank wait + response
 ///   client    = burst (c - 1) / 2 prefills / waves
-///   front end = request + what c osl / stream_interval pieces take longer than the engine
+///   front end = request + what c texts and c osl / stream_interval pieces take longer than the engine
 ///   queue     = (steps (b - 1) / b + (recv_interval - 1) / 2 + wait for more prompts) T
 ///               + u / (2 (1 - u)) of what a prompt adds (M/D/1; Kleinrock 1975, section 5.6)
 ///               + (c - b) / b osl tpot if requests wait
@@ -114,8 +115,8 @@ struct SteadyState {
 /// b: batch, or as many as prompts keep up with (saturated()). Of k prompts that come while the first waits
 /// `batch_wait` iterations the mean waits (k + 1) / (2 k) of them; none waits that alone fills its share of a chunk. w
 /// = 1 + bubble (stages - 1) / stages. T: iteration of all b decodes at isl + osl / 2 keys. u: share of the time that
-/// prompts take from decodes. p: chunks that an iteration carries, each in its own attention group: those that arrive
-/// within an iteration, at least one and at most one per group. c: concurrency.
+/// prompts take from decodes. p: chunks that an iteration with any carries: x / (1 - exp(-x)) of those that arrive within
+/// an iteration, x in the mean, or as many as it holds of clients in step; at least one. c: concurrency.
 ///
 /// Where prompts come first (`prompts_first`) T_mixed - T is a whole iteration of prompts, shared by those that come
 /// between two looks for requests. Clients that such an engine keeps in step (`in_step`) send all their prompts at

@@ -81,8 +81,8 @@ IterationTerms engine_terms(const Replica& replica,
   double gaps = layers * stack.layer.raw() + special;
   if (mix.chunks > 0.0) {
     const double kernels = t.total();
-    const double launches = layers * std::max(stack.layer, stack.prompt_layer).raw() +
-                            launched * replica.expert_layers() * stack.prompt_expert_layer.raw() + special;
+    const double launches =
+        std::max(layers * stack.layer.raw(), launched * replica.prompt_kernels() * stack.prompt_launch.raw()) + special;
     gaps = launches - physics.overlap * std::min(kernels, launches);
   }
   t[T::gaps] = gaps;

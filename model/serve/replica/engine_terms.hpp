@@ -30,8 +30,8 @@ struct EngineLaunches {
 ///
 ///   gaps    = layers x layer + expert layers x expert_layer (or the engine's launches of mxfp4 experts, in place of
 ///             those in the kernels' time) + layers with an indexer x indexer; in a step with prompts the launches
-///             layers x max(layer, prompt_layer) + expert layers x prompt_expert_layer, less what runs beside kernels:
-///             overlap x min(kernels, launches)
+///             max(layers x layer, prompt kernels x prompt_launch), less what runs beside kernels: overlap x
+///             min(kernels, launches)
 ///   host    = step + sequence x (decodes + chunks) of the busiest attention group: under attention-DP each rank
 ///             schedules its own, beside the others
 [[nodiscard]] IterationTerms engine_terms(const Replica& replica,

@@ -11,6 +11,7 @@
 #include <headroom/model/kernels/scan.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/replica/expert_exchange.hpp>
+#include <headroom/model/serve/replica/prompt_launches.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
 #include <headroom/model/serve/replica/replica_kernels.hpp>
@@ -96,7 +97,7 @@ struct Replica::Compiled {
   Ranks ranks;
   std::vector<Layer> layers;
   double layer_count = 0.0;  ///< of a mixer and a feed-forward; a layer of one of them is half of one
-  double expert_layers = 0.0;
+  double expert_layers = 0.0, prompt_kernels = 0.0;
   double hidden = 0.0, vocab = 0.0, logit_bytes = 4.0, filter_bytes = 0.0;
   bool gated = false;
   bool weight_only = false, experts_wide = false;
@@ -225,6 +226,7 @@ Replica::Replica(const ModelData& data,
       {},
       0.0,
       0.0,
+      0.0,
       real(arch.hidden),
       real(arch.vocab),
       4.0,
@@ -269,6 +271,8 @@ Replica::Replica(const ModelData& data,
                       " on a 16-bit product of weights that are "
                       "written out first");
   }
+  const LaunchedForm launched{
+      product.activation_bytes<2.0, grouped.activation_bytes<2.0, layout.tp> 1, c.ranks.groups> 1.0};
   for (const CountedBlock& counted : distinct_blocks(arch)) {
     const Block& block = counted.block;
     const double parts =
@@ -276,6 +280,7 @@ Replica::Replica(const ModelData& data,
     c.layers.push_back({real(counted.layers), parts, layer_ops(arch, block, LayerForm::serving, c.ranks.tp)});
     c.layer_count += 0.5 * parts * real(counted.layers);
     c.expert_layers += block.feed_forward == FeedForward::moe ? real(counted.layers) : 0.0;
+    c.prompt_kernels += real(counted.layers) * launched_kernels(arch, c.layers.back().ops, parts, launched);
     const LayerOp* const attention = c.layers.back().ops.find(LayerOpKind::attention);
     c.indexed_layers += attention != nullptr && attention->selected > 0.0 ? real(counted.layers) : 0.0;
   }
@@ -562,6 +567,9 @@ IterationTerms Replica::attention(const IterationMix& mix) const noexcept {
 
 double Replica::layers() const noexcept {
   return compiled_->layer_count;
+}
+double Replica::prompt_kernels() const noexcept {
+  return compiled_->prompt_kernels;
 }
 double Replica::expert_layers() const noexcept {
   return compiled_->expert_layers;

@@ -73,6 +73,8 @@ class Replica {
 
   [[nodiscard]] double layers() const noexcept;
   [[nodiscard]] double expert_layers() const noexcept;
+  /// Kernels that a step with prompts launches one by one, over all layers (prompt_launches.hpp).
+  [[nodiscard]] double prompt_kernels() const noexcept;
   [[nodiscard]] bool weight_only()
       const noexcept;  ///< products by curves of wide kernels, with narrow weights that are unpacked on the way
   [[nodiscard]] bool narrow_experts_wide() const noexcept;  ///< the same of the experts

@@ -406,9 +406,10 @@ ServingScreen screen(const ServingFleet& fleet, const ScreenTraffic& traffic) no
 Hertz screened_saturation(const ServingFleet& fleet, const ScreenTraffic& traffic) noexcept {
   const bool apart = fleet.prefill.has_value();
   const Pool pool = pool_of(fleet.pool, apart ? EngineRole::decode : EngineRole::both, traffic, fleet.routing);
-  double most = std::numeric_limits<double>::infinity();
+  double most =
+      real(fleet.pool.replicas) * fleet.pool.front.most(apart ? 0.0 : traffic.prompt.mean, traffic.output.mean);
   if (!apart || pool.engine.decodes()) {
-    most = pool.engines * pool.engine.saturation();
+    most = std::min(most, pool.engines * pool.engine.saturation());
   }
   if (apart) {
     const Pool prefill = pool_of(*fleet.prefill, EngineRole::prefill, traffic, fleet.routing);

@@ -42,6 +42,7 @@ SimulatedEngine::SimulatedEngine(const IterationTables& tables,
   chunks_.reserve(most);
   groups_.reserve(most + 1);
   done_.reserve(most);
+  begun_.reserve(most);
   ended_.reserve(most);
   leaving_.reserve(most);
   prompts_ended_.reserve(most);
@@ -126,17 +127,28 @@ void SimulatedEngine::record_iterations(std::int64_t steps, std::int64_t used, s
   record_->ran(slice);
 }
 
-void SimulatedEngine::cut(Picoseconds now) noexcept {
-  if (stretch_.steps <= 1) {
-    return;
-  }
-  // The most steps that end by now; not all, because the stretch ends later.
+/// The most steps of the stretch that end by `now`; not all, because the stretch ends later.
+std::int64_t SimulatedEngine::ended_by(Picoseconds now) const noexcept {
   std::int64_t done = 0;
   std::int64_t beyond = stretch_.steps;
   while (beyond - done > 1) {
     const std::int64_t middle = done + (beyond - done) / 2;
     (stretch_.begin + stretch_.length(middle) <= now ? done : beyond) = middle;
   }
+  return done;
+}
+
+SimulatedEngine::Progress SimulatedEngine::progress(Picoseconds now) const noexcept {
+  const std::int64_t done = ended_by(now);
+  return {counters_.iterations + done, counters_.output_tokens + (stretch_.decodes ? done * decoding_.size() : 0),
+          done > 0 ? stretch_.begin + stretch_.length(done) : counted_to_};
+}
+
+void SimulatedEngine::cut(Picoseconds now) noexcept {
+  if (stretch_.steps <= 1) {
+    return;
+  }
+  const std::int64_t done = ended_by(now);
   if (done > 0) {
     account(done);
     advance_decodes(done);
@@ -284,6 +296,7 @@ void SimulatedEngine::account(std::int64_t steps) noexcept {
   const Picoseconds length = stretch_.length(steps);
   counters_.iterations += steps;
   counters_.busy += length;
+  counted_to_ = stretch_.begin + length;
   count_held(steps);
   if (stretch_.decodes && !preempted_) {
     const FutureTokens& future = settings_.rules.future;
@@ -344,6 +357,7 @@ void SimulatedEngine::speculate() noexcept {
 void SimulatedEngine::complete() noexcept {
   const Picoseconds end = stretch_.end;
   done_.clear();
+  begun_.clear();
   account(stretch_.steps);
   if (stretch_.decodes) {
     if (speculates()) {
@@ -398,6 +412,7 @@ std::int64_t SimulatedEngine::complete_chunks(Picoseconds end) noexcept {
     }
     if (sequence.generated == 0) {
       times_[chunk.id].first_token = end;
+      begun_.push_back(chunk.id);
     } else {
       counters_.gaps.add(end - sequence.last_token, 1);
     }

@@ -109,9 +109,19 @@ class SimulatedEngine {
   /// Limits the iterations that start() has just begun to the first one.
   void only_one() noexcept;
 
+  /// Iterations that have ended by a time, their output tokens, and the end of the last of them.
+  struct Progress {
+    std::int64_t iterations = 0, tokens = 0;
+    Picoseconds end{};
+  };
+  /// Precondition: next_event() >= now, or nothing runs.
+  [[nodiscard]] Progress progress(Picoseconds now) const noexcept;
+
   /// Writes the sequences of the iteration that runs, decodes first, each in order of admission.
   void scheduled(std::vector<ScheduledTokens>& out) const;
   [[nodiscard]] std::span<const std::uint32_t> done() const noexcept { return done_; }
+  /// Requests whose first token came with the iteration that complete() ended, behind the tokens of its decodes.
+  [[nodiscard]] std::span<const std::uint32_t> begun() const noexcept { return begun_; }
   /// Requests that run or wait here or are on their way.
   [[nodiscard]] std::int64_t outstanding() const noexcept {
     return running_count_ - static_cast<std::int64_t>(ended_.size() + leaving_.size()) + waiting_count_ + expected_;
@@ -202,6 +212,7 @@ class SimulatedEngine {
 
   void plan(bool decodes) noexcept;
   void plan_decodes() noexcept;
+  [[nodiscard]] std::int64_t ended_by(Picoseconds now) const noexcept;
   void cut(Picoseconds now) noexcept;
   void account(std::int64_t steps) noexcept;
   void record_iterations(std::int64_t steps, std::int64_t used, std::int64_t after) noexcept;
@@ -259,11 +270,12 @@ class SimulatedEngine {
   std::vector<std::uint32_t>
       prompts_ended_;  ///< whose prompt ended in the last iteration, which the cache has to learn
   double ratio_ = 0.0;
-  bool full_ = false;        ///< a request was refused, and nobody has left since
-  bool decoded_ = false;     ///< the last iteration was one of decodes
-  std::int64_t joined_ = 0;  ///< sequences whose prompt ended in the last iteration, without those that it answered
-  Picoseconds ended_at_{};   ///< end of the last iteration
-  bool released_ = false;    ///< ended sequences left after this iteration was formed
+  bool full_ = false;         ///< a request was refused, and nobody has left since
+  bool decoded_ = false;      ///< the last iteration was one of decodes
+  std::int64_t joined_ = 0;   ///< sequences whose prompt ended in the last iteration, without those that it answered
+  Picoseconds ended_at_{};    ///< end of the last iteration that complete() ended
+  Picoseconds counted_to_{};  ///< end of the last iteration that is counted
+  bool released_ = false;     ///< ended sequences left after this iteration was formed
   std::int64_t decode_step_ = 0;  ///< place of the next iteration in its cycle of decode_steps + 1; 0: may take prompts
   std::int64_t looked_ = 0;       ///< iterations of decodes since the last look for new requests
   bool balanced_ = false;         ///< whether every rank of balanced attention-DP has a prompt
@@ -272,7 +284,7 @@ class SimulatedEngine {
   std::int64_t wait_ = 0;         ///< iterations that waiting prompts have waited for more of them
   std::int64_t held_steps_ = 0;   ///< most iterations of the stretch, as prompts are held; 0: any
   std::vector<Group> groups_;
-  std::vector<std::uint32_t> done_;
+  std::vector<std::uint32_t> done_, begun_;
   EngineCounters counters_;
   ReplicaCache* cache_ = nullptr;
   std::int64_t ahead_ = 0;  ///< blocks of current decodes already taken from the cache but not from free_

@@ -51,6 +51,8 @@ void check(std::vector<std::string>& found, const ReplicaPool& pool, const std::
   require(found, e.speculation.acceptance >= 0.0 && e.speculation.acceptance <= 1.0,
           name + ": acceptance " + std::to_string(e.speculation.acceptance) + " is no share from 0 to 1");
   require(found, e.watermark_blocks >= 0, name + ": the watermark cannot be negative");
+  require_span(found, pool.front.text, name + ": the front end's work for a token of a prompt", "give a shorter one");
+  require_span(found, pool.front.piece, name + ": the front end's work for a token of an answer", "give a shorter one");
   require_span(found, e.swap_per_block, name + ": the copy of a block to the host", "give a faster link");
   if (pool.tables != nullptr) {
     IterationBatch token;

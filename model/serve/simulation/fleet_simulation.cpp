@@ -2,6 +2,8 @@
 #include <headroom/model/serve/simulation/event_times.hpp>
 #include <headroom/model/serve/simulation/fleet_caches.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
+#include <headroom/model/serve/simulation/front_queue.hpp>
+#include <headroom/model/serve/simulation/replica_lanes.hpp>
 #include <headroom/model/serve/simulation/request_router.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
 
@@ -11,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,15 +29,13 @@ struct Arrival {
   }
 };
 
-EngineSettings lane_of(const ReplicaPool& pool) {
-  EngineSettings settings = pool.engine;
-  settings.max_num_seqs = std::max<std::int64_t>(settings.max_num_seqs / pool.lanes, 1);
-  settings.blocks /= pool.lanes;
-  settings.watermark_blocks /= pool.lanes;
-  return settings;
-}
-
 using Transfers = std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>>;
+
+Transfers room_for(std::size_t arrivals) {
+  std::vector<Arrival> room;
+  room.reserve(arrivals);
+  return Transfers{std::greater<>{}, std::move(room)};
+}
 
 class Simulation {
  public:
@@ -45,6 +46,7 @@ class Simulation {
   [[nodiscard]] bool disaggregated() const noexcept { return prefill_engines_ > 0; }
   void add_engines(const ReplicaPool& pool, EngineRole role);
   void add_caches();
+  void add_fronts();
   void begin_record();
   void count_unanswered() noexcept;
   void record_queue(const RequestRouter& router, Picoseconds now) noexcept;
@@ -74,7 +76,6 @@ class Simulation {
   void ask_for_turn(std::size_t engine, Picoseconds now);
   [[gnu::noinline]] void take_turns(Picoseconds now);
   void take_turn(std::size_t device, Picoseconds now);
-  [[nodiscard]] PoolCounters counters(std::size_t first, std::size_t count, std::size_t stride = 1) const;
 
   const ServingFleet& fleet_;
   const RequestLoad& load_;
@@ -88,32 +89,30 @@ class Simulation {
   RequestRouter serve_, prefill_;
   std::size_t next_ = 0;           ///< open: index of the next request; closed: of the next to be sent
   FirstInFirstOut<Arrival> sent_;  ///< closed: requests on their way to the router, by time
-  const bool sessions_;            ///< whether requests wait for each other
-  Transfers pauses_;  ///< open: turns on their way to the router; closed: turns that clients may send from then on
+  Transfers sends_;                ///< closed, with front ends: the same, which come in any order
+  FrontQueues fronts_;
+  const bool sessions_;  ///< whether requests wait for each other
+  Transfers pauses_;     ///< open: turns on their way to the router; closed: turns that clients may send from then on
   FirstInFirstOut<std::uint32_t> ready_;  ///< closed: turns that a client may send
   std::int64_t idle_clients_ = 0;         ///< closed: clients without a request to send
   std::vector<std::uint32_t> home_;       ///< of sessions: by id, the engine that computed its prompt
   Transfers transfers_;
   std::optional<FleetCaches> caches_;   ///< set if requests have ids
-  Transfers loads_;                     ///< loads from tiers below the pools to the replica of each request
+  Transfers loads_;                     ///< requests whose prefix is being loaded, or whose text is being read
   std::vector<Picoseconds> link_free_;  ///< time from which each prefill replica's link is free
   Picoseconds transfer_per_token_{}, transfer_latency_{};
-  std::vector<std::uint32_t> engine_of_;  ///< by id, for requests whose prefix is being loaded
+  std::vector<std::uint32_t> engine_of_;  ///< by id, for requests in loads_
   std::vector<std::size_t> touched_;
   std::vector<char> is_touched_;
   std::vector<Picoseconds> asked_;  ///< with several models: time since which an engine wants the device
 };
-
-std::size_t engines_in(const std::optional<ReplicaPool>& pool) {
-  return pool ? static_cast<std::size_t>(pool->replicas * pool->lanes) : 0;
-}
 
 Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load, SimulationRecord* record)
     : fleet_{fleet},
       load_{load},
       record_{record},
       sequences_(load.requests.size()),
-      prefill_engines_{engines_in(fleet.prefill)},
+      prefill_engines_{fleet.prefill ? engines_in(*fleet.prefill) : 0},
       models_{1 + fleet.beside.size()},
       events_{prefill_engines_ + models_ * engines_in(fleet.pool)},
       serve_{fleet, prefill_engines_, models_ * engines_in(fleet.pool), load.requests.size(), models_},
@@ -133,9 +132,7 @@ Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load, Simul
   if (fleet.prefill) {
     engines_of_a_prefill_replica_ = static_cast<std::size_t>(fleet.prefill->lanes);
     add_engines(*fleet.prefill, EngineRole::prefill);
-    std::vector<Arrival> room;
-    room.reserve(load.requests.size());
-    transfers_ = Transfers{std::greater<>{}, std::move(room)};
+    transfers_ = room_for(load.requests.size());
     link_free_.assign(static_cast<std::size_t>(fleet.prefill->replicas), Picoseconds{0});
     transfer_latency_ = picoseconds(fleet.transfer.latency.raw());
     if (fleet.transfer.bytes_per_token.raw() > 0.0) {
@@ -144,6 +141,7 @@ Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load, Simul
   }
   add_engines(fleet.pool, disaggregated() ? EngineRole::decode : EngineRole::both);
   add_caches();
+  add_fronts();
   begin_record();
 }
 
@@ -166,13 +164,26 @@ void Simulation::add_caches() {
   }
   result_.hits.resize(load_.requests.size());
   engine_of_.resize(load_.requests.size());
-  std::vector<Arrival> room;
-  room.reserve(load_.requests.size());
-  loads_ = Transfers{std::greater<>{}, std::move(room)};
+  loads_ = room_for(load_.requests.size());
   caches_.emplace(fleet_, load_, result_.hits);
   for (std::size_t i = 0; i < caches_->engines(); ++i) {
     engines_[i].cache_in(&caches_->of(i));
   }
+}
+
+void Simulation::add_fronts() {
+  if (fleet_.prefill) {
+    fronts_.add(*fleet_.prefill);
+  }
+  ReplicaPool pool = fleet_.pool;
+  pool.lanes *= static_cast<std::int64_t>(models_);  // models that share a device share its front end
+  fronts_.add(pool);
+  if (!fronts_.any()) {
+    return;
+  }
+  engine_of_.resize(load_.requests.size());
+  loads_ = room_for(load_.requests.size());
+  sends_ = room_for(load_.concurrency > 0 ? load_.requests.size() : 0);
 }
 
 void Simulation::begin_record() {
@@ -202,6 +213,7 @@ Picoseconds Simulation::next_arrival() const noexcept {
   Picoseconds next = never;
   if (load_.concurrency > 0) {
     next = sent_.empty() ? never : sent_.front().time;
+    next = sends_.empty() ? next : std::min(next, sends_.top().time);
   } else if (next_ < load_.requests.size()) {
     next = load_.requests[next_].arrival + fleet_.front_end;
   }
@@ -214,9 +226,7 @@ Picoseconds Simulation::next_arrival() const noexcept {
 
 FleetResult Simulation::run() {
   if (sessions_) {
-    std::vector<Arrival> room;
-    room.reserve(load_.requests.size());
-    pauses_ = Transfers{std::greater<>{}, std::move(room)};
+    pauses_ = room_for(load_.requests.size());
     ready_.reserve(load_.requests.size());
     home_.resize(load_.requests.size());
     skip_turns();
@@ -263,10 +273,11 @@ FleetResult Simulation::run() {
   if (record_ != nullptr) {
     record_->end(result_.end);
   }
-  result_.prefill = counters(0, prefill_engines_);
-  result_.pool = counters(prefill_engines_, engines_.size() - prefill_engines_);
+  const std::span<const SimulatedEngine> engines{engines_};
+  result_.prefill = counters_of(engines.first(prefill_engines_));
+  result_.pool = counters_of(engines.subspan(prefill_engines_));
   for (std::size_t model = 0; model < models_ && models_ > 1; ++model) {
-    result_.models.push_back(counters(model, engines_.size(), models_));
+    result_.models.push_back(counters_of(engines.subspan(model), models_));
   }
   return std::move(result_);
 }
@@ -293,11 +304,15 @@ void Simulation::complete(std::size_t engine, Picoseconds now) {
   if (models_ > 1) {
     asked_[engine] = now;
   }
+  if (fronts_.any()) {
+    fronts_.pass(engine, engines_[engine], now, result_.requests);
+  }
   for (const std::uint32_t id : engines_[engine].done()) {
-    if (result_.requests[id].finished == never) {
+    const Picoseconds finished = result_.requests[id].finished;
+    if (finished == never) {
       hand_on(id, engine, now);
     } else {
-      answered(id, now);
+      answered(id, finished);
     }
   }
 }
@@ -310,10 +325,14 @@ void Simulation::answered(std::uint32_t id, Picoseconds now) {
   }
 }
 
-/// A client of a closed load sends a request at `time`, no earlier than those that were sent before.
+/// A client of a closed load sends a request at `time`, without front ends no earlier than those that were sent before.
 void Simulation::send(std::uint32_t id, Picoseconds time) {
   result_.requests[id].arrival = time;
-  sent_.push({time + fleet_.front_end, id});
+  if (fronts_.any()) {
+    sends_.push({time + fleet_.front_end, id});
+  } else {
+    sent_.push({time + fleet_.front_end, id});
+  }
 }
 
 /// Leaves out the requests that wait for others.
@@ -389,6 +408,11 @@ void Simulation::take_arrivals(Picoseconds now) {
     while (!sent_.empty() && sent_.front().time == now) {
       const std::uint32_t id = sent_.front().id;
       sent_.pop();
+      enter(id, now);
+    }
+    while (!sends_.empty() && sends_.top().time == now) {
+      const std::uint32_t id = sends_.top().id;
+      sends_.pop();
       enter(id, now);
     }
   } else {
@@ -476,13 +500,18 @@ std::optional<std::size_t> Simulation::choose(RequestRouter& router, std::uint32
 }
 
 void Simulation::submit(std::size_t engine, std::uint32_t id, Picoseconds now) {
+  Picoseconds ready = now;
   if (caches_ && engine < caches_->engines()) {
-    if (const Picoseconds loaded = caches_->load(engines_[engine], engine, id, now); loaded > now) {
-      engine_of_[id] = static_cast<std::uint32_t>(engine);
-      engines_[engine].expect(1);
-      loads_.push({loaded, id});
-      return;
-    }
+    ready = std::max(ready, caches_->load(engines_[engine], engine, id, now));
+  }
+  if (fronts_.any() && (engine < prefill_engines_ || !disaggregated())) {
+    ready = std::max(ready, fronts_.takes(engine, engines_, sequences_[id].prompt, now));
+  }
+  if (ready > now || fronts_.any()) {  // behind front ends in the order in which they pass, also at one time
+    engine_of_[id] = static_cast<std::uint32_t>(engine);
+    engines_[engine].expect(1);
+    loads_.push({ready, id});
+    return;
   }
   place(engine, id, now);
 }
@@ -572,19 +601,6 @@ void Simulation::take_turn(std::size_t device, Picoseconds now) {
     engines_[next].only_one();
   }
   events_.set(next, engines_[next].next_event());
-}
-
-PoolCounters Simulation::counters(std::size_t first, std::size_t count, std::size_t stride) const {
-  PoolCounters all;
-  for (std::size_t i = first; i < first + count && i < engines_.size(); i += stride) {
-    const SimulatedEngine& engine = engines_[i];
-    ++all.engines;
-    all.blocks += engine.settings().blocks;
-    all.engine_blocks = engine.settings().blocks;
-    all.sum.add(engine.counters());
-  }
-  all.peak_blocks = all.sum.peak_blocks;
-  return all;
 }
 
 }  // namespace

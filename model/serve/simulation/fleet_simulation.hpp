@@ -24,6 +24,18 @@ namespace headroom {
 /// three choose for a session: its later turns go to the engine of the turn before.
 enum class RequestRouting : std::uint8_t { round_robin, least_outstanding, random, shared_queue, prefix };
 
+/// What the process between clients and a replica's engines works off, one thing after another, first come, first
+/// served: the texts of prompts and the pieces of answers. Zero: it takes no time.
+struct FrontWork {
+  Picoseconds text{};   ///< of a token of a prompt
+  Picoseconds piece{};  ///< of a token of an answer
+  [[nodiscard]] bool any() const noexcept { return text > Picoseconds{0} || piece > Picoseconds{0}; }
+  /// Most requests per second that pass, of mean lengths (tokens); infinite without work.
+  [[nodiscard]] double most(double prompt, double output) const noexcept {
+    return 1.0 / (prompt * seconds_of(text) + output * seconds_of(piece));
+  }
+};
+
 /// Equal replicas; tables and limits are those of one replica.
 struct ReplicaPool {
   const IterationTables* tables = nullptr;  ///< must outlive the simulation
@@ -32,6 +44,7 @@ struct ReplicaPool {
   /// Concurrent batches of a replica, one per pipeline stage. Each is an engine with its share of sequences and blocks,
   /// and an iteration of the tables is a pass through all stages. Bubbles between unequal batches are not modelled.
   std::int64_t lanes = 1;
+  FrontWork front;  ///< of each replica
 };
 
 /// Transfer of a prompt's cache from a prefill to a decode replica: bytes over the rate, one prompt at a time per

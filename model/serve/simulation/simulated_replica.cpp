@@ -18,6 +18,11 @@ std::int64_t blocks_of(const ServingMemory& memory, double block_tokens) noexcep
 
 }  // namespace
 
+FrontWork front_work(const IterationStack& stack, const ClientFacts& client) noexcept {
+  return {picoseconds(stack.in_turn(1.0).raw() / client.front_ends),
+          picoseconds(stack.piece.raw() / client.stream_interval / client.front_ends)};
+}
+
 SimulatedReplica simulated_replica(const Replica& replica,
                                    const ServingStack& stack,
                                    const IterationPhysics& physics,
@@ -29,7 +34,8 @@ SimulatedReplica simulated_replica(const Replica& replica,
   SimulatedReplica s;
   s.gpus = layout.gpus();
   s.lanes = std::max<std::int64_t>(1, layout.pp);
-  s.front_end = picoseconds(stack.time.way(habits.text).raw());
+  s.front_end = picoseconds((stack.time.way(habits.text) - stack.time.in_turn(habits.text)).raw());
+  s.front = front_work(stack.time, habits.client);
   EngineSettings& e = s.engine;
   e.rules = stack.scheduler;
   e.rules.chunked = habits.chunked_prefill.value_or(e.rules.chunked);

@@ -2,6 +2,7 @@
 // A replica as the simulation needs it: tables of its iterations, and its engine's rules, limits and KV blocks.
 #pragma once
 
+#include <headroom/model/serve/engine/client_facts.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/memory/memory.hpp>
@@ -20,11 +21,12 @@ struct SimulatedReplica {
   std::shared_ptr<const IterationTables> tables;
   EngineSettings engine;
   std::int64_t lanes = 1;   ///< concurrent batches, one per pipeline stage
-  Picoseconds front_end{};  ///< the way of a mean prompt from client to engine (IterationStack::way)
+  Picoseconds front_end{};  ///< the way of a mean prompt to the front end (IterationStack::way without its turn)
+  FrontWork front;          ///< what a front end works off in turn
   std::int64_t gpus = 1;
   /// A pool of `replicas` equal replicas. The tables are this object's, which must outlive the pool.
   [[nodiscard]] ReplicaPool pool(std::int64_t replicas) const noexcept {
-    return {tables.get(), engine, replicas, lanes};
+    return {tables.get(), engine, replicas, lanes, front};
   }
 };
 
@@ -37,8 +39,12 @@ struct SimulatedHabits {
   std::int64_t beams = 1;               ///< answers of a request that decode side by side, without speculation
   double clock = 1.0;                   ///< clock of products under a power cap over the uncapped clock
   MixTerms terms;                       ///< kernel terms of the replica if priced before; empty: priced here
+  ClientFacts client;                   ///< how answers are streamed
   const Drafting* drafting = nullptr;   ///< set for an engine that speculates
 };
+
+/// Processes of a front end share its work as one that is faster by their number.
+[[nodiscard]] FrontWork front_work(const IterationStack& stack, const ClientFacts& client) noexcept;
 
 /// `memory` is the result of serving_memory() for `limits`, whose sequence_tokens should be a typical length: sliding
 /// windows and recurrent states take no block per token, and the pool is what such sequences fit into. Attention-DP
