@@ -217,7 +217,7 @@ TEST_CASE("a stack's file: unknown keys, fitted names that are none and bare tim
   const std::string good = text_of("model/stacks/serve/vllm.toml");
   REQUIRE(stack_problems(good).empty());
   std::string bad = with(good, "\nsequence = ", "\nsequences = ");
-  bad = with(bad, "\"prompt_launch\"", "\"promt_launch\"");
+  bad = with(bad, "\"expert_layer\"", "\"expret_layer\"");
   bad = with(bad, "step = \"220 us\"", "step = 220");
   bad = with(bad, "curves = \"vllm\"", "curves = \"vllm\"\ntempo = 3");
   const std::vector<Diagnostic> problems = stack_problems(bad);
@@ -229,7 +229,7 @@ TEST_CASE("a stack's file: unknown keys, fitted names that are none and bare tim
   CHECK(problems.size() == 4);
   CHECK(told("'sequences'", line_of(bad, "sequences = \"")));
   CHECK(told("did you mean 'sequence'", line_of(bad, "sequences = \"")));
-  CHECK(told("'promt_launch' is no number of this table; did you mean 'prompt_launch'?", line_of(bad, "fitted = ")));
+  CHECK(told("'expret_layer' is no number of this table; did you mean 'expert_layer'?", line_of(bad, "fitted = ")));
   CHECK(told("step", line_of(bad, "step = 220")));
   CHECK(told("'tempo'", line_of(bad, "tempo = 3")));
 }

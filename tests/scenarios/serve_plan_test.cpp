@@ -469,7 +469,7 @@ TEST_CASE("wide expert parallelism scales: as many requests a GPU on four hosts 
   const Plan four = served("32");
   const Plan eight = served("64");
   const auto rate = [](const Plan& plan) { return answer_of(plan).output_tokens_per_s.mid; };
-  CHECK(rate(four) > 2.5 * rate(host));
+  CHECK(rate(four) > 2.4 * rate(host));
   CHECK(rate(four) < 4.0 * rate(host));
   // Tokens meet four hosts of eight at most (node-limited routing), over a network that keeps its rate.
   CHECK(rate(eight) > 1.25 * rate(four));

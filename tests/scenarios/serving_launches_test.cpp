@@ -239,7 +239,8 @@ TEST_CASE("facts of the launch reach the answer: shorter prompts, prompts that c
   shorter.serving.isl = 900;
   CHECK(model.predict(shorter).predicted < predicted("tpot_ms_mean", "", ""));
   shorter.serving.osl = 90;
-  CHECK(beside(row(), "range_ratio", "0.8") == near(beside(shorter, "stream_interval", "1")));
+  // But for the prompts that share an iteration: all that it holds of clients in step, few of others.
+  CHECK(beside(row(), "range_ratio", "0.8") == near(beside(shorter, "stream_interval", "1"), 0.05));
   // Clients of equal answers stay in step and meet an engine that idles, which looks at once.
   RunRow r = row();
   r.serving.options["range_ratio"] = "0.8";
