@@ -48,7 +48,7 @@ struct PostTrainSoftware {
   bool logprob_column_holds_all = true;  ///< whether what it prints as log-probabilities is policy and reference
   /// Words of backends beside which its recipes run engines without CUDA graphs.
   std::vector<std::string> eager_with;
-  Seconds eager_launch{};  ///< of a kernel of theirs, launched op by op
+  Seconds eager_launch{};               ///< of a kernel of theirs, launched op by op
   std::int64_t recipe_rollout_tp = 0;   ///< GPUs of an engine in its recipes, for rows that state none; 0: not said
   std::int64_t recipe_cp = 0;           ///< sequence ranks of its first trainer, likewise
   std::int64_t recipe_shard_ranks = 0;  ///< data ranks of a group that shards its states, likewise

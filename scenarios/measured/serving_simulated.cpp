@@ -339,7 +339,8 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
 
 namespace {
 
-/// What a closed loop's client sees beyond the run: iterations that the engine lags, and a first piece that has to fill.
+/// What a closed loop's client sees beyond the run: iterations that the engine lags, and a first piece that has to
+/// fill.
 void add_client(const SimulatedQuestion& question,
                 const SimulatedReplica& replica,
                 const IterationStack& stack,

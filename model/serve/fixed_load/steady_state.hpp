@@ -115,8 +115,8 @@ struct SteadyState {
 /// b: batch, or as many as prompts keep up with (saturated()). Of k prompts that come while the first waits
 /// `batch_wait` iterations the mean waits (k + 1) / (2 k) of them; none waits that alone fills its share of a chunk. w
 /// = 1 + bubble (stages - 1) / stages. T: iteration of all b decodes at isl + osl / 2 keys. u: share of the time that
-/// prompts take from decodes. p: chunks that an iteration with any carries: x / (1 - exp(-x)) of those that arrive within
-/// an iteration, x in the mean, or as many as it holds of clients in step; at least one. c: concurrency.
+/// prompts take from decodes. p: chunks that an iteration with any carries: x / (1 - exp(-x)) of those that arrive
+/// within an iteration, x in the mean, or as many as it holds of clients in step; at least one. c: concurrency.
 ///
 /// Where prompts come first (`prompts_first`) T_mixed - T is a whole iteration of prompts, shared by those that come
 /// between two looks for requests. Clients that such an engine keeps in step (`in_step`) send all their prompts at
