@@ -6,6 +6,7 @@
 #include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/serving_launches.hpp>
 #include <headroom/scenarios/measured/serving_runs.hpp>
+#include <headroom/scenarios/validation/row_marks.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -95,12 +96,12 @@ class Problem {
     return n;
   }
   /// Knobs that a row depends on. A first token's wait says little about kernels, so it only moves the other waits of a
-  /// request.
+  /// request, and what a host does for a prompt of delta rules alone.
   [[nodiscard]] std::vector<std::size_t> behind(const std::string& stack, bool first_token) const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < knobs_.size(); ++i) {
       const bool waits = knobs_[i].key == "request" || knobs_[i].key == "tokenise" || knobs_[i].key == "steps" ||
-                         knobs_[i].key == "burst";
+                         knobs_[i].key == "burst" || knobs_[i].key == "delta_layer" || knobs_[i].key == "mxfp4_call";
       if ((knobs_[i].shared() || moves(i, stack)) && (!first_token || waits)) {
         found.push_back(i);
       }
@@ -296,6 +297,12 @@ void gather(
         gather_queue(row, launch, device != nullptr ? device->id : std::string{}, model, problem, fit, all);
       } else {
         gather_form(row, launch, model, problem, fit, all);
+      }
+      if (!row_marks().why(row.source, row.id).empty()) {
+        // Scored like every row, but what no column holds of its run would be learnt as the engine's.
+        for (std::size_t i = before; i < all.runs.size(); ++i) {
+          all.runs[i].behind.clear();
+        }
       }
       for (std::size_t i = before; i < fit.runs.size(); ++i) {
         fit.runs[i].sku = device != nullptr ? device->id : std::string{};

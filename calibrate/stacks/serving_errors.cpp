@@ -274,7 +274,8 @@ std::vector<UnseenRow> unseen_rows(const ServingFit& fit) {
 }
 
 /// The factor on the logarithms of a quantity's widths at which they hold `promised` of the unseen rows, but for those
-/// of the publication `without`; 1 where fewer than three publications tell it.
+/// of the publication `without`; 1 where fewer than three publications tell it. Below 1 it is taken as far as their
+/// number allows: what a few publications do not need a next one may.
 double promised_stretch(const std::vector<UnseenRow>& rows, ServingQuantity quantity, std::string_view without) {
   constexpr double promised = 0.8;
   constexpr std::size_t least_sources = 3;
@@ -287,7 +288,12 @@ double promised_stretch(const std::vector<UnseenRow>& rows, ServingQuantity quan
       sources.insert(row.source);
     }
   }
-  return sources.size() < least_sources ? 1.0 : std::clamp(quantile(stretches, promised), bounds[0], bounds[1]);
+  if (sources.size() < least_sources) {
+    return 1.0;
+  }
+  const double factor = std::clamp(quantile(stretches, promised), bounds[0], bounds[1]);
+  const auto n = static_cast<double>(sources.size());
+  return factor < 1.0 ? std::pow(factor, n / (n + told_by_all)) : factor;
 }
 
 }  // namespace

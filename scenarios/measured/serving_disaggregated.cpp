@@ -197,10 +197,9 @@ double asked(const DisaggregatedQuestion& q,
 }  // namespace
 
 double predict_deployment(const DisaggregatedQuestion& q, const IterationPhysics& physics) {
-  const IterationStack& stack = q.decode.stack->time;
-  return asked(q, engine_cost(q.prefill, physics), engine_cost(q.decode, physics), q.transfer, q.places,
-               {stack.way(q.prefill_load.isl), stack.steps, stack.burst, stack.interference, physics.bubble, 0.0,
-                stack.holds_first_apart, 0.0});
+  SteadyHabits habits = steady_habits(q.decode.stack->time, q.prefill_load.isl, physics.bubble);
+  habits.holds_first = q.decode.stack->time.holds_first_apart;
+  return asked(q, engine_cost(q.prefill, physics), engine_cost(q.decode, physics), q.transfer, q.places, habits);
 }
 
 double sheet_deployment(const DisaggregatedQuestion& q) {

@@ -271,9 +271,10 @@ IterationCost step_cost(const ServingTimeQuestion& q,
 
 constexpr SteadyHabits no_habits{Seconds{}, 0.0, 0.0, 0.0, 0.0, 0.0, false, 0.0};
 
-SteadyHabits habits_of(const IterationStack& stack, double isl, const IterationPhysics& physics) {
-  return {stack.way(isl), stack.steps,       stack.burst,       stack.interference,
-          physics.bubble, stack.piece.raw(), stack.holds_first, stack.in_turn(isl).raw()};
+SteadyHabits habits_of(const ServingTimeQuestion& q, const IterationStack& stack, const IterationPhysics& physics) {
+  SteadyHabits habits = steady_habits(stack, q.load.isl, physics.bubble);
+  habits.late_results = habits.late_results && (q.drafts.drafted == 0 || q.drafts.overlapped);
+  return habits;
 }
 
 }  // namespace
@@ -283,7 +284,7 @@ double predict_time(const ServingTimeQuestion& q,
                     const IterationStack& stack,
                     const IterationPhysics& physics) {
   const IterationCost step = step_cost(q, kernels, stack, physics);
-  return answer(q, step, habits_of(stack, q.load.isl, physics));
+  return answer(q, step, habits_of(q, stack, physics));
 }
 
 SteadyState steady_state_of(const ServingTimeQuestion& q,
@@ -291,7 +292,7 @@ SteadyState steady_state_of(const ServingTimeQuestion& q,
                             const IterationStack& stack,
                             const IterationPhysics& physics) {
   const IterationCost step = step_cost(q, kernels, stack, physics);
-  return state_of(q, step, habits_of(stack, q.load.isl, physics));
+  return state_of(q, step, habits_of(q, stack, physics));
 }
 
 double sheet_time(const ServingTimeQuestion& asked) {

@@ -48,11 +48,11 @@ RunFile parsed(const std::string& text) {
 struct Asked {
   std::string source, model, gpu, metric;
   int tp = 1, isl = 1, osl = 1, concurrency = 1;
-  std::string scenario = "closed", notes{}, engine = "vLLM,0.14.0";
+  std::string scenario = "closed", notes{}, engine = "vLLM,0.14.0", id = "r";
   [[nodiscard]] std::string text(double value) const {
     std::ostringstream row;
     row.precision(12);
-    row << "r," << source << "," << model << ",,,,,,,,," << gpu << "," << tp << "," << tp << ",1,1,bf16,bf16,bf16,"
+    row << id << "," << source << "," << model << ",,,,,,,,," << gpu << "," << tp << "," << tp << ",1,1,bf16,bf16,bf16,"
         << isl << "," << osl << "," << concurrency << "," << engine << ",scenario=" << scenario << "," << metric << ","
         << value << ",ms," << notes << "\n";
     return row.str();
@@ -291,6 +291,23 @@ TEST_CASE("rows in doubt, tails and rows that nothing answers are no part of a f
   CHECK(fit.runs.size() == 13);
   CHECK(std::count_if(fit.runs.begin(), fit.runs.end(), [](const FittedServingRun& run) { return run.queue; }) == 1);
   CHECK_THROWS_AS(static_cast<void>(fitted({parsed(odd.text(5))})), ConfigError);
+}
+
+TEST_CASE("marked rows are scored and tell no number") {
+  std::vector<Asked> asked = questions("AccelMark");
+  asked.resize(60);
+  const auto layer_told_by = [&](const std::string& id) {
+    for (Asked& a : asked) {
+      a.engine = "SGLang,0.5.9";
+      a.id = id;
+    }
+    const std::vector<RunFile> files{parsed(made_rows(asked, known, known_shared))};
+    const ServingFit fit = fitted(files);
+    CHECK(fit.runs.size() == 60);
+    return value_of(fit, "sglang.layer");
+  };
+  CHECK(layer_told_by("accelmark-00266") == near(known.at("layer"), 0.2));
+  CHECK(layer_told_by("accelmark-00265") < 0.5 * known.at("layer"));  // scenarios/accuracy/marks.toml; the prior's
 }
 
 TEST_CASE("a row weighs one over the root of its family: source, SKU, network, metric") {

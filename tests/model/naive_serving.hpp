@@ -66,6 +66,7 @@ class NaiveServing {
         coming_.erase(coming_.begin());
       }
       iteration(now);
+      hold_back(now);
       if (chunks_.empty() && !decodes_) {
         now = coming_.empty() ? never : std::get<0>(*coming_.begin());
         now = arrived_ < items_.size() ? std::min(now, items_[arrived_].arrival) : now;
@@ -90,6 +91,7 @@ class NaiveServing {
   /// The time that the iteration takes, which ends with finish(); 0 when there is none.
   Picoseconds begin(Picoseconds now) {
     iteration(now);
+    hold_back(now);
     return chunks_.empty() && !decodes_ ? Picoseconds{0} : std::max(length_, Picoseconds{1});
   }
   std::size_t finish(Picoseconds now) { return end(now); }
@@ -120,6 +122,17 @@ class NaiveServing {
     std::int64_t tokens;
     bool ends;
   };
+
+  /// First tokens that came as an iteration with prompts begins are handed out when it ends.
+  void hold_back(Picoseconds now) {
+    for (const auto& [id, came] : fresh_) {
+      const bool stays = items_[id].decodes && !items_[id].swapped && items_[id].out < items_[id].output;
+      if (settings_.late_results && !chunks_.empty() && stays && came == now) {
+        times_[id].first_token = now + std::max(length_, Picoseconds{1});
+      }
+    }
+    fresh_.clear();
+  }
 
   void arrivals(Picoseconds before) {
     for (; arrived_ < items_.size() && items_[arrived_].arrival < before; ++arrived_) {
@@ -412,6 +425,7 @@ class NaiveServing {
       }
       if (item.out == 0) {
         times_[part.id].first_token = now;
+        fresh_.emplace_back(part.id, now);
         if (prefixes_ != nullptr) {
           prefixes_->computed(part.id);
         }
@@ -450,6 +464,7 @@ class NaiveServing {
   NaivePrefixes* prefixes_ = nullptr;
   std::deque<std::size_t> waiting_;
   std::vector<std::size_t> running_;
+  std::vector<std::pair<std::size_t, Picoseconds>> fresh_;  ///< with their first tokens in the last iteration
   std::vector<std::size_t> ended_;  ///< answered in the last iteration, still running to the engine
   std::vector<Part> chunks_;
   IterationBatch batch_;

@@ -48,6 +48,9 @@ inline Case any_case(std::uint64_t seed) {
     e.rules.chunked = false;
     e.rules.passes_over = true;
   }
+  if (RandomStream own{seed, 2}; any(own, 0, 2) == 0) {
+    e.late_results = true;
+  }
   if (any(random, 0, 2) == 0) {
     e.rules.eviction = Eviction::swap;
     e.swap_per_block = Picoseconds{any(random, 0, 300)};

@@ -341,6 +341,32 @@ TEST_CASE("an engine that forms an iteration ahead takes a request into the seco
   }
 }
 
+TEST_CASE("first tokens that more prompts follow come when these have ended, where tokens wait for the next launch") {
+  const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10});
+  EngineSettings engine;
+  engine.blocks = 100;
+  engine.rules = sglang_overlap;
+  const std::vector<Request> requests{request(4, 20), request(4, 20, 500), request(4, 1, 1500), request(4, 20, 4500)};
+  const auto firsts = [&] {
+    std::vector<Picoseconds> times;
+    for (const RequestTimes& t : simulate(one_replica(tables, engine), at_once(requests)).requests) {
+      times.push_back(t.first_token);
+    }
+    return times;
+  };
+  // Three prompts one after another, then decodes; the last prompt comes while these run.
+  const std::vector<Picoseconds> before = firsts();
+  CHECK(before[0] == Picoseconds{1040});
+  CHECK(before[1] == Picoseconds{2080});
+  CHECK(before[2] == Picoseconds{3120});
+  engine.late_results = true;
+  const std::vector<Picoseconds> later = firsts();
+  CHECK(later[0] == before[1]);
+  CHECK(later[1] == before[2]);
+  CHECK(later[2] == before[2]);  // its only token: its answer has ended
+  CHECK(later[3] == before[3]);  // decodes follow
+}
+
 TEST_CASE("an engine with iterations of decodes alone takes prompts in one of so many, counted from the first on") {
   const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10});
   EngineSettings engine;

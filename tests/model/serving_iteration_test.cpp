@@ -488,8 +488,32 @@ TEST_CASE("an engine's gaps: between the layers of a graph, launches of a prompt
   // 9 of the experts and the router in place of a feed-forward's three
   CHECK(experts.prompt_kernels() == near(32 * 17));
   CHECK(terms(prompt(100), experts)[T::gaps] == near(32 * 857e-6 / 2));
+  stack.delta_layer = stack.mxfp4_call = Seconds{1.0};  // of others' layers
+  CHECK(terms(prompt(100), experts)[T::gaps] == near(32 * 857e-6 / 2));
   stack.layer = Seconds{2e-3};  // a step with prompts launches no faster than a graph replays
   CHECK(terms(prompt(100), r)[T::gaps] == near(32 * 2e-3 / 2));
+}
+
+TEST_CASE("layers that Python launches with Triton's kernels take its time with prompts: delta rules, unpacked mxfp4") {
+  const Replica delta = replica(model("qwen3-next-80b-a3b"));  // 36 of 48 layers
+  const ReplicaFormats mxfp4{Precision::mxfp4, Precision::bf16, Precision::bf16};
+  const Replica unpacked = replica(model("gpt-oss-120b"), {}, mxfp4);  // of 36 layers, on Hopper
+  const Replica native = replica(model("gpt-oss-120b"), {}, mxfp4, device("b200-sxm-180gb"));
+  IterationStack stack;
+  const IterationPhysics physics;
+  const auto more = [&](const IterationMix& mix, const Replica& of, Seconds IterationStack::*time) {
+    IterationStack with = stack;
+    with.*time = Seconds{2e-3};
+    return engine_terms(of, mix, {}, with, physics)[T::gaps] - engine_terms(of, mix, {}, stack, physics)[T::gaps];
+  };
+  stack.prompt_launch = Seconds{50e-6};
+  CHECK(more(prompt(100), delta, &IterationStack::delta_layer) == near(36 * 2e-3));
+  CHECK(more(decodes(10, 100), delta, &IterationStack::delta_layer) == 0.0);
+  CHECK(more(prompt(100), delta, &IterationStack::mxfp4_call) == 0.0);
+  CHECK(more(prompt(100), unpacked, &IterationStack::mxfp4_call) == near(36 * 2e-3));
+  CHECK(more(decodes(10, 100), unpacked, &IterationStack::mxfp4_call) == 0.0);
+  CHECK(more(prompt(100), unpacked, &IterationStack::delta_layer) == 0.0);
+  CHECK(more(prompt(100), native, &IterationStack::mxfp4_call) == 0.0);
 }
 
 TEST_CASE("what an engine spares around its products hides nothing of their arithmetic") {

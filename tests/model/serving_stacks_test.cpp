@@ -121,6 +121,7 @@ TEST_CASE("the releases of measured rows meet the stacks that were fitted on the
   CHECK(picked(stacks, "TensorRT-LLM", "0.5.0") == "tensorrt-llm-static");
   CHECK(picked(stacks, "TensorRT-LLM", "0.9.0") == "tensorrt-llm-static");
   CHECK(picked(stacks, "TensorRT-LLM", "0.10.0") == "tensorrt-llm-engines");
+  CHECK(picked(stacks, "TensorRT-LLM (run.py)", "0.11.0") == "tensorrt-llm-script");
   CHECK(picked(stacks, "TensorRT-LLM", "0.17") == "tensorrt-llm-engines-2025");
   CHECK(picked(stacks, "TensorRT-LLM", "0.20") == "tensorrt-llm");
   CHECK(picked(stacks, "TensorRT-LLM", "1.0.0rc3") == "tensorrt-llm");
@@ -178,6 +179,9 @@ TEST_CASE("a stack inherits what it does not state, over two steps too, and keep
   CHECK(fixed.memory.framework.raw() == standard("tensorrt-llm").memory.framework.raw());
   CHECK(fixed.memory.framework.raw() > 0.0);
   CHECK_FALSE(fixed.time.windows);
+  CHECK(standard("tensorrt-llm-script").time.vector == fixed.time.vector);
+  CHECK(fixed.time.vector > 0.0);
+  CHECK(engines.time.vector == 0.0);  // on tensor cores
   CHECK(standard("tensorrt-llm").time.windows);
 }
 

@@ -297,6 +297,28 @@ TEST_CASE("closed loop: clients kept in step wait for half of the prompts that d
   CHECK(s.first.client.raw() == near(1.5 * 0.6e-3));  // in every wave, not in one of ten
 }
 
+TEST_CASE("closed loop: first tokens wait for the prompts that follow where those are launched first, answers do not") {
+  SteadyLoad l = load(100, 11, 4, 4);
+  l.prompts_first = l.in_step = true;
+  l.chunk = 200;  // two iterations of two prompts, of 1.2 ms each
+  SteadyHabits late = habits;
+  late.late_results = true;
+  const SteadyState before = closed_loop(by_tokens, l, habits);
+  const SteadyState after = closed_loop(by_tokens, l, late);
+  CHECK(after.first.response.raw() == near(0.5 * 1.2e-3));  // of the first iteration's, a half of all
+  CHECK(after.ttft.raw() == near(before.ttft.raw() + 0.6e-3));
+  CHECK(after.tpot.raw() == near(before.tpot.raw() - 0.06e-3));
+  CHECK(after.requests_per_s == near(before.requests_per_s));
+  l.chunk = 400;  // all share one
+  CHECK(closed_loop(by_tokens, l, late).ttft.raw() == near(closed_loop(by_tokens, l, habits).ttft.raw()));
+  // At random: three others' prompts in 11 decodes and their own time, while a prompt of `own` runs.
+  l.in_step = false;
+  const SteadyState random = closed_loop(by_tokens, l, late);
+  const double own = random.mixed_step.raw();
+  const double each = (closed_loop(by_tokens, l, habits).tpot.raw() - 1.004e-3) * 11 / 3;
+  CHECK(random.first.response.raw() == near(own * (1.0 - std::exp(-own * 3 / (11 * 1.004e-3 + 4 * each)))));
+}
+
 TEST_CASE("closed loop: prompts that cost nothing beside a step leave TPOT at the step") {
   const SteadyState s = closed_loop(constant, load(100, 10, 4, 4), habits);
   CHECK(s.tpot.raw() == near(10e-3));

@@ -26,12 +26,14 @@ constexpr std::array stack_numbers{
     StackNumber{"sequence",     nullptr, &IterationStack::sequence},
     StackNumber{"layer",        nullptr, &IterationStack::layer},
     StackNumber{"prompt_launch", nullptr, &IterationStack::prompt_launch},
+    StackNumber{"delta_layer",  nullptr, &IterationStack::delta_layer},
     StackNumber{"expert_layer", nullptr, &IterationStack::expert_layer},
     StackNumber{"request",      nullptr, &IterationStack::request},
     StackNumber{"tokenise",     nullptr, &IterationStack::tokenise},
     StackNumber{"intake",       nullptr, &IterationStack::intake},
     StackNumber{"mxfp4_unpacked", nullptr, &IterationStack::mxfp4_unpacked},
     StackNumber{"mxfp4_native", nullptr, &IterationStack::mxfp4_native},
+    StackNumber{"mxfp4_call",   nullptr, &IterationStack::mxfp4_call},
     StackNumber{"draft_step",   nullptr, &IterationStack::draft_step},
     StackNumber{"draft_sequence", nullptr, &IterationStack::draft_sequence},
     StackNumber{"piece",        nullptr, &IterationStack::piece},
@@ -152,6 +154,7 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack) {
   stack.windows = table->maybe_boolean("windows").value_or(stack.windows);
   stack.holds_first = table->maybe_boolean("holds_first").value_or(stack.holds_first);
   stack.texts_in_turn = table->maybe_boolean("texts_in_turn").value_or(stack.texts_in_turn);
+  stack.late_results = table->maybe_boolean("late_results").value_or(stack.late_results);
   stack.formed_ahead = table->maybe_boolean("formed_ahead").value_or(stack.formed_ahead);
   stack.holds_first_apart = table->maybe_boolean("holds_first_apart").value_or(stack.holds_first_apart);
   stack.sequence_near = table->maybe_text("sequence_near").value_or("");

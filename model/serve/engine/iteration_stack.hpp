@@ -21,11 +21,17 @@ struct IterationStack {
   Seconds sequence{};             ///< host time per sequence of an iteration
   Seconds layer{};                ///< gap between the kernels of a layer in a replayed graph
   Seconds prompt_launch{};        ///< launch of a kernel in steps with prompts, which are not replayed
-  Seconds expert_layer{};         ///< additional time per layer of experts
+  /// Host time of a layer of gated delta rules in a step with prompts, beside its launches: Triton's kernels of it read
+  /// their chunks' indices back from the device (docs/serve-model.md).
+  Seconds delta_layer{};
+  Seconds expert_layer{};  ///< additional time per layer of experts
   /// Launches of a layer of mxfp4 experts on the engine's own kernels, in place of those of the measured kernels and of
   /// `expert_layer`: on SKUs that unpack them to 16 bit first (Marlin, Triton), and on those with units for 4-bit
   /// floats (trtllm-gen). 0: those of the measured kernels.
   Seconds mxfp4_unpacked{}, mxfp4_native{};
+  /// Host time of a layer of unpacked mxfp4 experts in a step with prompts, beside its launches: Triton's kernels for
+  /// them choose their tiles and describe their operands in Python at every call.
+  Seconds mxfp4_call{};
   /// Host time of an iteration with drafts that no kernel hides, where the scheduler waits for the accepted tokens
   /// before it forms the next one: of each iteration, and of each of its sequences. An engine that overlaps drafts has
   /// neither.
@@ -53,6 +59,7 @@ struct IterationStack {
   bool holds_first = false;        ///< streams the first token when its piece is full, not at once
   bool holds_first_apart = false;  ///< the same of a worker that decodes what another pool's worker began
   bool formed_ahead = false;       ///< forms an iteration before the running one has ended
+  bool late_results = false;       ///< hands an iteration's tokens out once the next one is launched (scheduler.hpp)
   double steps = 0.5;              ///< iterations that a prompt waits before its own
   double burst = 1.0;              ///< time of prompts that start together over that of full iterations of them
   double interference = 1.0;       ///< share (0 to 1) of other requests' prompts that delay a decoding request

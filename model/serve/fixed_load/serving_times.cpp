@@ -32,8 +32,8 @@ constexpr std::array<TermText, iteration_term_count> term_texts{
     TermText{"2 norms with residuals, activation", "bytes over the measured bandwidth"},
     TermText{"h V / tp, gather, 2 passes over logits", ""},
     TermText{"(pp - 1) (2 m h / link + 10 us)", ""},
-    TermText{"layers layer + launches of experts and indexers, with prompts what prompt kernels x prompt_launch exceed "
-             "kernels by",
+    TermText{"layers layer + launches of experts and indexers, with prompts what prompt kernels x prompt_launch and "
+             "layers launched by Triton exceed kernels by",
              "fitted; docs/serve-model.md"},
     TermText{"step + sequence (decodes + chunks)", "fitted; docs/serve-model.md"},
     TermText{"chunked scans of prompts", "docs/op-model.md, Scans; Dao and Gu 2024, section 6"},
@@ -208,14 +208,8 @@ ServingTimes serving_times(const ModelData& data,
   const IterationCost step = [&](const IterationMix& mix) {
     return terms(mix).total() + (drafting ? drafting->seconds(mix) : 0.0);
   };
-  const SteadyHabits habits{engine.time.way(w.mean_length() * real(w.isl)),
-                            engine.time.steps,
-                            engine.time.burst,
-                            engine.time.interference,
-                            physics.bubble,
-                            engine.time.piece.raw(),
-                            engine.time.holds_first,
-                            engine.time.in_turn(w.mean_length() * real(w.isl)).raw()};
+  SteadyHabits habits = steady_habits(engine.time, w.mean_length() * real(w.isl), physics.bubble);
+  habits.late_results = habits.late_results && (!w.draft || w.draft->speculation.overlapped);
   const double serving = serving_replicas(w, memory);
   SteadyLoad load = load_of_replica(w, memory);
   load.prompts_first = engine.scheduler.order == PromptOrder::before_decodes;

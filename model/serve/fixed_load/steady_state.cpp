@@ -105,6 +105,18 @@ double wait_for_more(const SteadyLoad& load, double b) noexcept {
   return client.batch_wait * (coming + 1.0) / (2.0 * coming);
 }
 
+/// Seconds that first tokens wait in the mean until the prompts behind them have run: those of all iterations of a
+/// burst but its last, whose clients are in step, or, of prompts that come at random, of any that comes while the own
+/// runs.
+double launched_behind(
+    const SteadyLoad& load, double b, double together, double each, const PromptCost& prompt, double decode) noexcept {
+  if (load.in_step) {
+    return std::max(0.0, 1.0 - together / b) * together * each;
+  }
+  const double coming = (b - 1.0) / (load.steps() * decode + b * prompt.more);
+  return -std::expm1(-coming * prompt.mixed) * prompt.mixed;
+}
+
 void fill_rates(const SteadyLoad& load, double seconds, double requests, SteadyState& s) noexcept {
   s.requests_per_s = requests / seconds;
   s.output_tokens_per_s = s.requests_per_s * load.osl;
@@ -118,6 +130,18 @@ double SteadyLoad::steps() const noexcept {
 
 double SteadyLoad::answered() const noexcept {
   return 0.5 * osl * (1.0 + output_cv * output_cv);
+}
+
+SteadyHabits steady_habits(const IterationStack& stack, double prompt, double bubble) noexcept {
+  return {stack.way(prompt),
+          stack.steps,
+          stack.burst,
+          stack.interference,
+          bubble,
+          stack.piece.raw(),
+          stack.holds_first,
+          stack.in_turn(prompt).raw(),
+          stack.late_results};
 }
 
 SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
@@ -235,7 +259,7 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   const double each = packed_prompt(step, load, std::min(most, together * load.isl));
   const double behind = load.prompts_first && load.in_step ? 0.5 * std::max(0.0, b - together) * fresh * each
                                                            : habits.interference * (b - 1.0) * more;
-  const double tpot = waiting(load, habits) * (token + behind / load.osl);
+  double tpot = waiting(load, habits) * (token + behind / load.osl);
   s.prompt_share = b * more / (b * more + load.steps() * decode);
   // Prompts of others before an arriving one: u / (1 - u) is their time over that of decodes alone.
   const double ahead = std::min(b - 1.0, b * more / (load.steps() * decode));
@@ -251,9 +275,12 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   first.queue = Seconds{steps * decode + 0.5 * ahead * more + queue};
   first.rank_wait = Seconds{fresh * prompt.ranks};
   first.own = Seconds{fresh * (prompt.alone - prompt.ranks) + load.found * decode};
-  first.response = Seconds{habits.holds_first ? (load.client.stream_interval - 1.0) * tpot : 0.0};
+  // What first tokens come later decodes seem faster by: the answer ends when it did.
+  const double late = habits.late_results ? fresh * launched_behind(load, b, together, each, prompt, decode) : 0.0;
+  tpot -= load.osl > 1.0 ? std::min(late / (load.osl - 1.0), 0.5 * tpot) : 0.0;
+  first.response = Seconds{late + (habits.holds_first ? (load.client.stream_interval - 1.0) * tpot : 0.0)};
   first.front_end = habits.request;
-  const double answer = (first.total() - first.response).raw() + (load.osl - 1.0) * tpot;
+  const double answer = (first.total() - first.response).raw() + late + (load.osl - 1.0) * tpot;
   // Pieces leave no faster than the front end's processes write them; what they lag is before each of them.
   const double written =
       load.concurrency * (load.osl / load.client.stream_interval * habits.piece + habits.text) / load.client.front_ends;

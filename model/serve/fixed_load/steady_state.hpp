@@ -4,6 +4,7 @@
 
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/serve/engine/client_facts.hpp>
+#include <headroom/model/serve/engine/iteration_stack.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
 
 #include <functional>
@@ -51,7 +52,11 @@ struct SteadyHabits {
   double piece = 0.0;         ///< seconds that a process of the front end takes for a streamed piece
   bool holds_first = false;   ///< the first token waits until its piece is full
   double text = 0.0;          ///< seconds that it takes for a prompt's text
+  bool late_results = false;  ///< first tokens that more prompts follow come when these have ended
 };
+
+/// Of an engine, for prompts of `prompt` tokens.
+[[nodiscard]] SteadyHabits steady_habits(const IterationStack& stack, double prompt, double bubble) noexcept;
 
 /// The time to first token as a sum.
 struct FirstToken {
@@ -60,7 +65,7 @@ struct FirstToken {
   Seconds queue{};      ///< for a look at new requests, for a place, and behind prompts that came before
   Seconds own{};        ///< the prompt's own iterations, host and kernels
   Seconds rank_wait{};  ///< for prompts of other attention groups in these iterations
-  Seconds response{};   ///< until a first piece is full
+  Seconds response{};   ///< until prompts that follow are launched, and a first piece is full
   [[nodiscard]] Seconds total() const noexcept { return client + front_end + queue + own + rank_wait + response; }
 };
 
@@ -110,7 +115,9 @@ struct SteadyState {
 ///               + u / (2 (1 - u)) of what a prompt adds (M/D/1; Kleinrock 1975, section 5.6)
 ///               + (c - b) / b osl tpot if requests wait
 ///   own       = the prompt's own mixed iterations; one decode where its prefix is found
-///   response  = (stream_interval - 1) tpot where a first piece has to be full
+///   response  = (stream_interval - 1) tpot where a first piece has to be full, and the iteration of prompts that
+///               follows where tokens are handed out behind it (`late_results`): all but the last of those in step, and
+///               else 1 - exp(-x), x prompts coming while the own iteration runs
 /// @endcode
 /// b: batch, or as many as prompts keep up with (saturated()). Of k prompts that come while the first waits
 /// `batch_wait` iterations the mean waits (k + 1) / (2 k) of them; none waits that alone fills its share of a chunk. w

@@ -81,8 +81,11 @@ IterationTerms engine_terms(const Replica& replica,
   double gaps = layers * stack.layer.raw() + special;
   if (mix.chunks > 0.0) {
     const double kernels = t.total();
-    const double launches =
-        std::max(layers * stack.layer.raw(), launched * replica.prompt_kernels() * stack.prompt_launch.raw()) + special;
+    const bool called = replica.mxfp4_experts() == Replica::Mxfp4Experts::unpacked;
+    const Seconds one_by_one = replica.prompt_kernels() * stack.prompt_launch +
+                               replica.delta_layers() * stack.delta_layer +
+                               (called ? replica.expert_layers() * stack.mxfp4_call : Seconds{});
+    const double launches = std::max(layers * stack.layer.raw(), launched * one_by_one.raw()) + special;
     gaps = launches - physics.overlap * std::min(kernels, launches);
   }
   t[T::gaps] = gaps;

@@ -30,8 +30,9 @@ struct EngineLaunches {
 ///
 ///   gaps    = layers x layer + expert layers x expert_layer (or the engine's launches of mxfp4 experts, in place of
 ///             those in the kernels' time) + layers with an indexer x indexer; in a step with prompts the launches
-///             max(layers x layer, prompt kernels x prompt_launch), less what runs beside kernels: overlap x
-///             min(kernels, launches)
+///             max(layers x layer, prompt kernels x prompt_launch + layers of delta rules x delta_layer +
+///             layers of unpacked mxfp4 experts x mxfp4_call), less what
+///             runs beside kernels: overlap x min(kernels, launches)
 ///   host    = step + sequence x (decodes + chunks) of the busiest attention group: under attention-DP each rank
 ///             schedules its own, beside the others
 [[nodiscard]] IterationTerms engine_terms(const Replica& replica,

@@ -97,7 +97,7 @@ struct Replica::Compiled {
   Ranks ranks;
   std::vector<Layer> layers;
   double layer_count = 0.0;  ///< of a mixer and a feed-forward; a layer of one of them is half of one
-  double expert_layers = 0.0, prompt_kernels = 0.0;
+  double expert_layers = 0.0, delta_layers = 0.0, prompt_kernels = 0.0;
   double hidden = 0.0, vocab = 0.0, logit_bytes = 4.0, filter_bytes = 0.0;
   bool gated = false;
   bool weight_only = false, experts_wide = false;
@@ -227,6 +227,7 @@ Replica::Replica(const ModelData& data,
       0.0,
       0.0,
       0.0,
+      0.0,
       real(arch.hidden),
       real(arch.vocab),
       4.0,
@@ -280,6 +281,7 @@ Replica::Replica(const ModelData& data,
     c.layers.push_back({real(counted.layers), parts, layer_ops(arch, block, LayerForm::serving, c.ranks.tp)});
     c.layer_count += 0.5 * parts * real(counted.layers);
     c.expert_layers += block.feed_forward == FeedForward::moe ? real(counted.layers) : 0.0;
+    c.delta_layers += block.mixer == Mixer::delta_net || block.mixer == Mixer::kda ? real(counted.layers) : 0.0;
     c.prompt_kernels += real(counted.layers) * launched_kernels(arch, c.layers.back().ops, parts, launched);
     const LayerOp* const attention = c.layers.back().ops.find(LayerOpKind::attention);
     c.indexed_layers += attention != nullptr && attention->selected > 0.0 ? real(counted.layers) : 0.0;
@@ -570,6 +572,9 @@ double Replica::layers() const noexcept {
 }
 double Replica::prompt_kernels() const noexcept {
   return compiled_->prompt_kernels;
+}
+double Replica::delta_layers() const noexcept {
+  return compiled_->delta_layers;
 }
 double Replica::expert_layers() const noexcept {
   return compiled_->expert_layers;

@@ -73,6 +73,7 @@ class Replica {
 
   [[nodiscard]] double layers() const noexcept;
   [[nodiscard]] double expert_layers() const noexcept;
+  [[nodiscard]] double delta_layers() const noexcept;  ///< layers of gated delta rules
   /// Kernels that a step with prompts launches one by one, over all layers (prompt_launches.hpp).
   [[nodiscard]] double prompt_kernels() const noexcept;
   [[nodiscard]] bool weight_only()

@@ -232,6 +232,13 @@ void SimulatedEngine::start(Picoseconds now) noexcept {
     extra_ = 0;
   }
   plan(decodes);
+  if (settings_.late_results && now == ended_at_ && !chunks_.empty()) {
+    for (const std::uint32_t id : begun_) {
+      if (sequences_[id].state == Sequence::State::decoding) {
+        times_[id].first_token = stretch_.end;
+      }
+    }
+  }
 }
 
 void SimulatedEngine::plan(bool decodes) noexcept {

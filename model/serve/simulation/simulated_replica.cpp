@@ -38,6 +38,8 @@ SimulatedReplica simulated_replica(const Replica& replica,
   s.front = front_work(stack.time, habits.client);
   EngineSettings& e = s.engine;
   e.rules = stack.scheduler;
+  // An engine that waits for its drafts has nothing launched ahead.
+  e.late_results = stack.time.late_results && (habits.drafting == nullptr || habits.drafting->speculation().overlapped);
   e.rules.chunked = habits.chunked_prefill.value_or(e.rules.chunked);
   e.block_tokens = stack.memory.block_tokens;
   e.blocks = std::max(s.lanes, blocks_of(memory, real(e.block_tokens)));
