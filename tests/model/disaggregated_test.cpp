@@ -77,6 +77,17 @@ TEST_CASE("the first burst adds to the mean of first tokens and takes nothing of
   CHECK((s.ttft - without.ttft).raw() == near(1.5 * 0.5 * 64 * 10e-3 / 10));
 }
 
+TEST_CASE("busy prefill workers that launch first hand a cache on when the prompt behind it has run") {
+  SteadyHabits launches = quiet;
+  launches.late_results = true;
+  CHECK(disaggregated_loop(prefill(1e6), decode(), 8.0, Seconds{}, launches).ttft.raw() == near(25e-3, 1e-3));  // idle
+  const SteadyState s = disaggregated_loop(prefill(), decode(), 16.0, Seconds{}, launches);
+  const SteadyState without = disaggregated_loop(prefill(), decode(), 16.0, Seconds{}, quiet);
+  CHECK(s.prompt_share > 0.1);
+  CHECK((s.ttft - without.ttft).raw() == near(s.prompt_share * 20e-3, 0.05));
+  CHECK(16.0 == near(s.requests_per_s * (s.ttft.raw() + 100 * s.tpot.raw()), 1e-3));
+}
+
 TEST_CASE("a full decoding replica keeps requests waiting for a place, and its first token waits with them") {
   DisaggregatedPool full = decode();
   full.places = 16.0;

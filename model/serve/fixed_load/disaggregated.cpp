@@ -74,7 +74,10 @@ SteadyState disaggregated_loop(const DisaggregatedPool& prefill,
     s = decode_pool(decode.step, load, habits);
     wait = each * (clients - 1.0) / clients * queued;
     place = late > 0.0 ? late / running * outputs * s.tpot.raw() : 0.0;
-    const double to_first = habits.request.raw() + first + wait + transfer.raw() + habits.steps * s.tpot.raw() + place;
+    // A cache is sent once the prompt that waits behind it, of a worker that is busy, has been launched.
+    const double behind = habits.late_results ? std::min(1.0, rate * each) * first : 0.0;
+    const double to_first =
+        habits.request.raw() + first + wait + behind + transfer.raw() + habits.steps * s.tpot.raw() + place;
     const double next = clients / (to_first + outputs * s.tpot.raw());
     s.ttft = Seconds{to_first + habits.burst * 0.5 * (clients - 1.0) * each / decode.load.waves};
     const bool done = std::abs(next - rate) <= enough * next;

@@ -18,12 +18,14 @@ struct DisaggregatedPool {
 /// `clients` (>= 1), each of which sends its next request when the last has ended. All rates are of the deployment:
 /// @code
 /// tpot = T(b / replicas) / step_tokens of the decode pool, without prompts
-/// ttft = request + one prompt alone + queue + transfer + steps tpot + burst (clients - 1) / 2 prefills / waves
+/// ttft = request + one prompt alone + queue + behind + transfer + steps tpot + burst (clients - 1) / 2 prefills /
+/// waves
 ///        + place + response
 /// rate = clients / (ttft without burst and response + (osl - 1) tpot)
 /// queue = S (clients - 1) / clients Q, Q = rate (queue + S), S the time of a prompt in full iterations over the
 /// replicas
 ///         (approximate mean value analysis of a closed network: Schweitzer 1979; Reiser and Lavenberg 1980)
+/// behind = S rate one prompt alone where a worker hands on what an iteration gave once the next one is launched
 /// b = rate (osl - 1) tpot (Little 1961)
 /// place = replicas E[(X - places)+] / rate, X the requests at a replica: the mean of a router that takes turns (X the
 ///         mean) and one that draws a replica (X binomial), of which launches do not say which theirs is
