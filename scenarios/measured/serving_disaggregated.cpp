@@ -199,6 +199,8 @@ double asked(const DisaggregatedQuestion& q,
 double predict_deployment(const DisaggregatedQuestion& q, const IterationPhysics& physics) {
   SteadyHabits habits = steady_habits(q.decode.stack->time, q.prefill_load.isl, physics.bubble);
   habits.holds_first = q.decode.stack->time.holds_first_apart;
+  habits.late_results =
+      q.prefill.stack->time.late_results && (q.decode.drafts.drafted == 0 || q.decode.drafts.overlapped);
   return asked(q, engine_cost(q.prefill, physics), engine_cost(q.decode, physics), q.transfer, q.places, habits);
 }
 

@@ -128,7 +128,7 @@ class NaiveServing {
     for (const auto& [id, came] : fresh_) {
       const bool stays = items_[id].decodes && !items_[id].swapped && items_[id].out < items_[id].output;
       if (settings_.late_results && !chunks_.empty() && stays && came == now) {
-        times_[id].first_token = now + std::max(length_, Picoseconds{1});
+        times_[id].first_token = items_[id].last = now + std::max(length_, Picoseconds{1});
       }
     }
     fresh_.clear();

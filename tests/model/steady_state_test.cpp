@@ -305,10 +305,19 @@ TEST_CASE("closed loop: first tokens wait for the prompts that follow where thos
   late.late_results = true;
   const SteadyState before = closed_loop(by_tokens, l, habits);
   const SteadyState after = closed_loop(by_tokens, l, late);
-  CHECK(after.first.response.raw() == near(0.5 * 1.2e-3));  // of the first iteration's, a half of all
+  CHECK(after.first.behind.raw() == near(0.5 * 1.2e-3));  // of the first iteration's, a half of all
   CHECK(after.ttft.raw() == near(before.ttft.raw() + 0.6e-3));
   CHECK(after.tpot.raw() == near(before.tpot.raw() - 0.06e-3));
   CHECK(after.requests_per_s == near(before.requests_per_s));
+  for (const double osl : {1.0, 2.0}) {  // no answer ends later for it
+    l.osl = osl;
+    CHECK(closed_loop(by_tokens, l, late).requests_per_s == near(closed_loop(by_tokens, l, habits).requests_per_s));
+  }
+  l.osl = 1.0;
+  CHECK(closed_loop(by_tokens, l, late).ttft.raw() == near(closed_loop(by_tokens, l, habits).ttft.raw()));
+  l.osl = 11.0;
+  l.chunk = 50;  // one chunk of the next prompt, of 1.05 ms
+  CHECK(closed_loop(by_tokens, l, late).first.behind.raw() == near(0.75 * 1.05e-3));
   l.chunk = 400;  // all share one
   CHECK(closed_loop(by_tokens, l, late).ttft.raw() == near(closed_loop(by_tokens, l, habits).ttft.raw()));
   // At random: three others' prompts in 11 decodes and their own time, while a prompt of `own` runs.
@@ -316,7 +325,7 @@ TEST_CASE("closed loop: first tokens wait for the prompts that follow where thos
   const SteadyState random = closed_loop(by_tokens, l, late);
   const double own = random.mixed_step.raw();
   const double each = (closed_loop(by_tokens, l, habits).tpot.raw() - 1.004e-3) * 11 / 3;
-  CHECK(random.first.response.raw() == near(own * (1.0 - std::exp(-own * 3 / (11 * 1.004e-3 + 4 * each)))));
+  CHECK(random.first.behind.raw() == near(own * (1.0 - std::exp(-own * 3 / (11 * 1.004e-3 + 4 * each)))));
 }
 
 TEST_CASE("closed loop: prompts that cost nothing beside a step leave TPOT at the step") {

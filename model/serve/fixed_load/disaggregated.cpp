@@ -75,7 +75,10 @@ SteadyState disaggregated_loop(const DisaggregatedPool& prefill,
     wait = each * (clients - 1.0) / clients * queued;
     place = late > 0.0 ? late / running * outputs * s.tpot.raw() : 0.0;
     // A cache is sent once the prompt that waits behind it, of a worker that is busy, has been launched.
-    const double behind = habits.late_results ? std::min(1.0, rate * each) * first : 0.0;
+    const double behind = habits.late_results
+                              ? std::min(1.0, rate * each) * first *
+                                    std::min(1.0, prefill.load.groups * prefill.load.chunk / prefill.load.isl)
+                              : 0.0;
     const double to_first =
         habits.request.raw() + first + wait + behind + transfer.raw() + habits.steps * s.tpot.raw() + place;
     const double next = clients / (to_first + outputs * s.tpot.raw());

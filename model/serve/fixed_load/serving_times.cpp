@@ -74,10 +74,14 @@ void record_first_token(const ServingTimes& times,
        {{"tokens", std::min(load.isl, load.chunk), Shown::count, "of an iteration"}});
   line("rank wait", "prompts of other attention groups in these iterations", "docs/serve-model.md",
        first.rank_wait.raw(), {{"groups", load.groups, Shown::count, "scenario"}});
+  line("launched behind",
+       "the prompts that follow, launched before tokens are handed out: an iteration for those it follows",
+       "docs/serve-model.md", first.behind.raw(),
+       {{"T_mixed", times.state.mixed_step.raw(), Shown::seconds, "one iteration"}});
   line("first response", "(stream_interval - 1) tpot where a first piece has to be full", "docs/serve-model.md",
        first.response.raw(), {{"stream_interval", load.client.stream_interval, Shown::count, "tokens of a piece"}});
-  r.line("ttft", "client + front end + queue + host + kernels + rank wait + first response", "docs/serve-model.md",
-         times.state.ttft.raw(), Shown::seconds,
+  r.line("ttft", "client + front end + queue + host + kernels + rank wait + launched behind + first response",
+         "docs/serve-model.md", times.state.ttft.raw(), Shown::seconds,
          {{"found", load.found, Shown::fraction, "of the prompts in a prefix cache"}});
 }
 
@@ -124,7 +128,8 @@ void record(const ServingTimes& times,
          times.prompt.total(), Shown::seconds, {{"tokens", std::min(load.isl, load.chunk), Shown::count, "scenario"}});
   const std::string step = decode.queries > 1.0 ? "T / tokens a step" : "T";
   const std::string prompts = load.prompts_first ? "T_mixed" : "(T_mixed - T)";
-  r.line("tpot", step + " + interference (b - 1) / osl " + prompts + " isl / chunk", "docs/serve-model.md",
+  const std::string behind = times.state.first.behind > Seconds{} ? " - launched behind / (osl - 1)" : "";
+  r.line("tpot", step + " + interference (b - 1) / osl " + prompts + " isl / chunk" + behind, "docs/serve-model.md",
          times.state.tpot.raw(), Shown::seconds,
          {{"T", times.state.decode_step.raw(), Shown::seconds, "an iteration of decodes"},
           {"T_mixed", times.state.mixed_step.raw(), Shown::seconds,

@@ -111,10 +111,12 @@ double wait_for_more(const SteadyLoad& load, double b) noexcept {
 double launched_behind(
     const SteadyLoad& load, double b, double together, double each, const PromptCost& prompt, double decode) noexcept {
   if (load.in_step) {
-    return std::max(0.0, 1.0 - together / b) * together * each;
+    // Of a prompt in chunks the next one.
+    return std::max(0.0, 1.0 - together / b) * together * each * std::min(1.0, load.groups * load.chunk / load.isl);
   }
-  const double coming = (b - 1.0) / (load.steps() * decode + b * prompt.more);
-  return -std::expm1(-coming * prompt.mixed) * prompt.mixed;
+  const double fresh = 1.0 - load.found;
+  const double coming = fresh * (b - 1.0) / (load.steps() * decode + b * fresh * prompt.more);
+  return -std::expm1(-coming * prompt.alone) * prompt.mixed;
 }
 
 void fill_rates(const SteadyLoad& load, double seconds, double requests, SteadyState& s) noexcept {
@@ -276,11 +278,14 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   first.rank_wait = Seconds{fresh * prompt.ranks};
   first.own = Seconds{fresh * (prompt.alone - prompt.ranks) + load.found * decode};
   // What first tokens come later decodes seem faster by: the answer ends when it did.
-  const double late = habits.late_results ? fresh * launched_behind(load, b, together, each, prompt, decode) : 0.0;
-  tpot -= load.osl > 1.0 ? std::min(late / (load.osl - 1.0), 0.5 * tpot) : 0.0;
-  first.response = Seconds{late + (habits.holds_first ? (load.client.stream_interval - 1.0) * tpot : 0.0)};
+  const double late = habits.late_results ? std::min(fresh * launched_behind(load, b, together, each, prompt, decode),
+                                                     0.5 * (load.osl - 1.0) * tpot)
+                                          : 0.0;
+  tpot -= load.osl > 1.0 ? late / (load.osl - 1.0) : 0.0;
+  first.behind = Seconds{late};
+  first.response = Seconds{habits.holds_first ? (load.client.stream_interval - 1.0) * tpot : 0.0};
   first.front_end = habits.request;
-  const double answer = (first.total() - first.response).raw() + late + (load.osl - 1.0) * tpot;
+  const double answer = (first.total() - first.response).raw() + (load.osl - 1.0) * tpot;
   // Pieces leave no faster than the front end's processes write them; what they lag is before each of them.
   const double written =
       load.concurrency * (load.osl / load.client.stream_interval * habits.piece + habits.text) / load.client.front_ends;

@@ -65,8 +65,11 @@ struct FirstToken {
   Seconds queue{};      ///< for a look at new requests, for a place, and behind prompts that came before
   Seconds own{};        ///< the prompt's own iterations, host and kernels
   Seconds rank_wait{};  ///< for prompts of other attention groups in these iterations
-  Seconds response{};   ///< until prompts that follow are launched, and a first piece is full
-  [[nodiscard]] Seconds total() const noexcept { return client + front_end + queue + own + rank_wait + response; }
+  Seconds behind{};     ///< until prompts that follow are launched
+  Seconds response{};   ///< until a first piece is full
+  [[nodiscard]] Seconds total() const noexcept {
+    return client + front_end + queue + own + rank_wait + behind + response;
+  }
 };
 
 struct SteadyState {
@@ -108,16 +111,17 @@ struct SteadyState {
 /// `concurrency` clients, each of which sends its next request when the last has ended:
 /// @code
 /// tpot = w (T / step_tokens + interference (1 - found) (b - 1) / osl (T_mixed - T) / p isl / min(isl, chunk))
-/// ttft = client + front end + queue + own + rank wait + response
+/// ttft = client + front end + queue + own + rank wait + behind + response
 ///   client    = burst (c - 1) / 2 prefills / waves
 ///   front end = request + what c texts and c osl / stream_interval pieces take longer than the engine
 ///   queue     = (steps (b - 1) / b + (recv_interval - 1) / 2 + wait for more prompts) T
 ///               + u / (2 (1 - u)) of what a prompt adds (M/D/1; Kleinrock 1975, section 5.6)
 ///               + (c - b) / b osl tpot if requests wait
 ///   own       = the prompt's own mixed iterations; one decode where its prefix is found
-///   response  = (stream_interval - 1) tpot where a first piece has to be full, and the iteration of prompts that
-///               follows where tokens are handed out behind it (`late_results`): all but the last of those in step, and
-///               else 1 - exp(-x), x prompts coming while the own iteration runs
+///   behind    = the iteration of prompts that follows where tokens are handed out once it is launched
+///               (`late_results`): all but the last of those in step, else 1 - exp(-x), x prompts coming while the own
+///               iterations run; an answer ends when it did, so that tpot is shorter by behind / (osl - 1)
+///   response  = (stream_interval - 1) tpot where a first piece has to be full
 /// @endcode
 /// b: batch, or as many as prompts keep up with (saturated()). Of k prompts that come while the first waits
 /// `batch_wait` iterations the mean waits (k + 1) / (2 k) of them; none waits that alone fills its share of a chunk. w

@@ -40,7 +40,7 @@ SimulatedEngine::SimulatedEngine(const IterationTables& tables,
       decoding_{settings.max_num_seqs, settings.block_tokens} {
   const auto most = static_cast<std::size_t>(settings.max_num_seqs);
   chunks_.reserve(most);
-  groups_.reserve(most + 1);
+  groups_.reserve(2 * (most + 1));
   done_.reserve(most);
   begun_.reserve(most);
   ended_.reserve(most);
@@ -233,10 +233,19 @@ void SimulatedEngine::start(Picoseconds now) noexcept {
   }
   plan(decodes);
   if (settings_.late_results && now == ended_at_ && !chunks_.empty()) {
+    std::int64_t late = 0;
     for (const std::uint32_t id : begun_) {
       if (sequences_[id].state == Sequence::State::decoding) {
-        times_[id].first_token = stretch_.end;
+        times_[id].first_token = std::max(times_[id].first_token, stretch_.end);
+        ++late;
       }
+    }
+    if (late > 0) {
+      groups_.back().count -= late;
+      if (groups_.back().count == 0) {
+        groups_.pop_back();
+      }
+      groups_.push_back({stretch_.end, late});
     }
   }
 }
