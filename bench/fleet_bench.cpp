@@ -96,8 +96,14 @@ Speed measure(const ServingFleet& fleet, const RequestLoad& load, ServingMetrics
   return {static_cast<double>(load.requests.size()) / time, static_cast<double>(metrics.pool.iterations) / time};
 }
 
+/// Only rows whose name holds these words are run.
+std::string asked_words;
+
 /// `trace`: scale the trace's own gaps instead of using a Poisson process.
-bool row(const char* name, const ServingFleet& fleet, TrafficClass traffic, double busy, bool trace = false) {
+bool row(const std::string& name, const ServingFleet& fleet, TrafficClass traffic, double busy, bool trace = false) {
+  if (name.find(asked_words) == std::string::npos) {
+    return true;
+  }
   const double capacity = saturation(fleet, {&traffic, 1}, 20'000 * fleet.pool.replicas, 1).raw();
   traffic.arrivals.rate = Hertz{busy * capacity};
   const Hertz rate = traffic.arrivals.rate;
@@ -108,7 +114,7 @@ bool row(const char* name, const ServingFleet& fleet, TrafficClass traffic, doub
   std::printf(
       "%-34s %6.1f req/s %5.0f %%  batch %5.1f  ttft p50 %4.0f p99 %5.0f ms  tpot %4.1f ms | %9.0f req/s "
       "(%4.0fx Vidur) %10.0f iterations/s\n",
-      name, busy * capacity, busy * 100.0, metrics.pool.batch_mean, metrics.all.ttft.p50.raw() * 1e3,
+      name.c_str(), busy * capacity, busy * 100.0, metrics.pool.batch_mean, metrics.all.ttft.p50.raw() * 1e3,
       metrics.all.ttft.p99.raw() * 1e3, metrics.all.tpot.mean.raw() * 1e3, speed.requests,
       speed.requests / vidur_requests, speed.iterations);
   return speed.requests >= requests_bar && speed.iterations >= iterations_bar;
@@ -148,6 +154,7 @@ bool run(const std::string& trace) {
 
 int main(int argc, char** argv) {
   try {
+    asked_words = argc > 2 ? argv[2] : "";
     return run(argc > 1 ? argv[1] : "../shared/data/traces/azure_llm_2023_conv.csv") ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -21,7 +21,7 @@ struct DisaggregatedQuestion {
   SteadyLoad prefill_load, decode_load;  ///< of one worker each
   double clients = 1.0;
   double places = 0.0;  ///< sequences that a decoding worker runs at once, by its launch; 0: not published
-  Seconds transfer{};   ///< of the cache of a prompt, by the links of the GPUs that computed it
+  Seconds transfer{};   ///< of the cache of a prompt, by the links of the GPUs that computed it, and its handover
   ServingMetric metric = ServingMetric::tpot;
   double to_unit = 1.0;
   bool median = false;  ///< a median does not hold the first burst, in which a tenth of the requests waits
@@ -31,7 +31,7 @@ struct DisaggregatedQuestion {
 [[nodiscard]] ServingConfiguration prefilling(const ServingConfiguration& run);
 
 /// How fast a prompt's cache travels from the GPUs that computed it, of a deployment on so many: over NVLink where one
-/// domain holds both pools, else by its NICs; nullopt where the catalog has none.
+/// domain holds both pools, else by its NICs; its latency is the engine's handover. nullopt where the catalog has none.
 [[nodiscard]] std::optional<CacheTransfer> cache_transfer(const PlacedRow& prefill,
                                                           const Device& device,
                                                           const Catalog& catalog,

@@ -107,7 +107,8 @@ class NaiveServing {
  private:
   struct Item {
     std::int64_t prompt = 0, output = 0, prefix = 0, kv = 0, out = 0, blocks = 0;
-    std::int64_t full = 0;  ///< blocks of its cache that were full when it was evicted
+    std::int64_t steps = 0;  ///< with drafts
+    std::int64_t full = 0;   ///< blocks of its cache that were full when it was evicted
     Picoseconds arrival{}, last{};
     bool decodes = false, swapped = false, handed_on = false, ended = false;
   };
@@ -406,8 +407,9 @@ class NaiveServing {
         if (!item.decodes) {
           continue;
         }
+        const Speculation& drafts = settings_.speculation;
         const std::int64_t tokens =
-            draft() == 0 ? 1 : std::min(settings_.speculation.tokens(id, item.out), item.output - item.out);
+            draft() == 0 ? 1 : std::min(drafts.tokens(drafts.stream(id), item.steps++), item.output - item.out);
         item.kv += tokens;
         item.out += tokens;
         gaps.add(now - item.last, 1);

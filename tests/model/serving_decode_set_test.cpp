@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequences that join, leave early and end, against a list that is searched each time.
+#include <headroom/model/serve/engine/drafted_steps.hpp>
 #include <headroom/model/serve/simulation/decode_set.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
@@ -66,4 +69,95 @@ TEST_CASE("decode set: whoever leaves early, the others end at their ticks and i
       RC_ASSERT(set.left() == left);
     }
   }));
+}
+
+TEST_CASE("drafts: what all members gain and need in a step is the sum of what each does by itself") {
+  constexpr std::int64_t block_tokens = 16;
+  const Speculation speculation{3, 0.6, 11};
+  struct Member {
+    std::uint32_t id;
+    std::int32_t output;
+    DraftedMember now, given, drawn;
+    std::int64_t since, until;
+  };
+  DraftedSteps steps{speculation, block_tokens, true};
+  std::vector<Member> members;
+  std::int64_t extended = 0, left = 0;
+  const auto join = [&](Member& member, std::int64_t tick) {
+    member.given = member.drawn = member.now;
+    member.since = tick;
+    member.until = tick + steps.join(member.id, member.drawn, member.output, tick);
+  };
+  for (std::int64_t tick = 0; tick < 4000; ++tick) {
+    if (tick % 7 == 0 && tick < 3000) {
+      const auto id = static_cast<std::uint32_t>(tick);
+      Member member{
+          .id = id, .output = 2 + static_cast<std::int32_t>(tick % 1500), .now = {}, .given = {}, .drawn = {}};
+      member.now = {static_cast<std::int32_t>(1 + tick % 90), 1, static_cast<std::int32_t>(1 + tick % 90 / 16), 0};
+      join(member, tick);
+      members.push_back(member);
+    }
+    if (tick % 31 == 0 && members.size() > 5) {
+      Member& goes = members[static_cast<std::size_t>(tick) % members.size()];
+      steps.leave(goes.id, goes.given, goes.output, goes.since, tick);
+      REQUIRE(goes.given.kv == goes.now.kv);
+      REQUIRE(goes.given.generated == goes.now.generated);
+      REQUIRE(goes.given.held == goes.now.held);
+      REQUIRE(goes.given.steps == goes.now.steps);
+      goes = members.back();
+      members.pop_back();
+      ++left;
+    }
+    std::int64_t tokens = 0, blocks = 0;
+    for (Member& member : members) {
+      DraftedMember& now = member.now;
+      const std::int64_t wanted = (now.kv + 1 + speculation.draft + block_tokens - 1) / block_tokens;
+      const std::int64_t more = std::max<std::int64_t>(wanted - now.held, 0);
+      const std::int64_t gained = std::min<std::int64_t>(speculation.tokens(speculation.stream(member.id), now.steps++),
+                                                         member.output - now.generated);
+      blocks += more;
+      tokens += gained;
+      now.held += static_cast<std::int32_t>(more);
+      now.kv += static_cast<std::int32_t>(gained);
+      now.generated += static_cast<std::int32_t>(gained);
+    }
+    REQUIRE(steps.at(tick).blocks() == blocks);
+    REQUIRE(steps.at(tick).tokens() == tokens);
+    steps.forget(tick);
+    for (std::size_t i = 0; i < members.size();) {
+      if (members[i].until != tick + 1) {
+        ++i;
+        continue;
+      }
+      REQUIRE(members[i].drawn.generated == members[i].now.generated);
+      REQUIRE(members[i].drawn.held == members[i].now.held);
+      if (members[i].now.generated < members[i].output) {
+        join(members[i++], tick + 1);
+        ++extended;
+      } else {
+        members[i] = members.back();
+        members.pop_back();
+      }
+    }
+  }
+  CHECK(extended > 100);
+  CHECK(left > 50);
+  CHECK(members.empty());
+}
+
+TEST_CASE("drafts: as many are accepted as the probability of each says") {
+  const Speculation speculation{4, 0.7, 5};
+  std::array<double, 6> counts{};
+  constexpr std::int64_t draws = 200'000;
+  for (std::int64_t i = 0; i < draws; ++i) {
+    counts[static_cast<std::size_t>(
+        speculation.tokens(speculation.stream(static_cast<std::uint64_t>(i % 100)), i / 100))] += 1.0;
+  }
+  // k drafts are accepted and the next is not: a^k (1 - a), all of them a^4; three deviations of a binomial's count.
+  for (std::size_t k = 0; k <= 4; ++k) {
+    const double chance = std::pow(0.7, static_cast<double>(k)) * (k < 4 ? 0.3 : 1.0);
+    CHECK(counts[k + 1] / draws == doctest::Approx(chance).epsilon(3.0 * std::sqrt((1.0 - chance) / (chance * draws))));
+  }
+  CHECK(Speculation{3, 1.0, 1}.tokens(9, 9) == 4);
+  CHECK(Speculation{3, 0.0, 1}.tokens(9, 9) == 1);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured rows of disaggregated deployments, and of power: which pool answers what, and what a row must state.
 #include <headroom/model/power/power.hpp>
+#include <headroom/model/serve/engine/iteration_stack.hpp>
 #include <headroom/scenarios/measured/serving_disaggregated.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/measured/serving_watts.hpp>
@@ -10,6 +11,7 @@
 #include "../near.hpp"
 #include "../support/sources.hpp"
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -105,6 +107,32 @@ TEST_CASE("a deployment: more prefilling workers shorten the wait for the first 
   tokens.options["decode_workers"] = "6";
   CHECK(value(tokens, "tpot_ms_mean") < value(c, "tpot_ms_mean"));
   CHECK(value(tokens, "output_tokens_per_s") > value(c, "output_tokens_per_s"));
+}
+
+TEST_CASE("a first token waits for the handover of the pools' engine, and the tokens behind it do not") {
+  ServingPlaces places{sources()};
+  RowPrediction refusal;
+  ServingConfiguration c = deployment();
+  const auto asked = [&](std::string_view metric) {
+    const std::optional<DisaggregatedQuestion> q = disaggregated_question(c, metric, places.catalog(), places, refusal);
+    REQUIRE_MESSAGE(q.has_value(), refusal.why);
+    return *q;
+  };
+  const double bytes_only = asked("ttft_ms_p50").transfer.raw();  // TensorRT-LLM has none of its own
+  c.engine = "SGLang";
+  c.concurrency = 1;
+  DisaggregatedQuestion ttft = asked("ttft_ms_p50");
+  DisaggregatedQuestion tpot = asked("tpot_ms_mean");
+  const double handover = ttft.prefill.stack->time.handover.raw();
+  CHECK(handover > 0.05);
+  CHECK(handover < 0.5);
+  CHECK(ttft.transfer.raw() == near(bytes_only + handover));
+  const IterationPhysics physics = iteration_physics(places.data());
+  const double with = predict_deployment(ttft, physics);
+  const double tokens = predict_deployment(tpot, physics);
+  ttft.transfer = tpot.transfer = ttft.transfer - Seconds{handover};
+  CHECK(with - predict_deployment(ttft, physics) == near(1e3 * handover, 1e-3));
+  CHECK(tokens == near(predict_deployment(tpot, physics)));
 }
 
 TEST_CASE("a deployment that kept limits answers the rate at which both of its pools keep them") {

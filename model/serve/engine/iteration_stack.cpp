@@ -31,6 +31,7 @@ constexpr std::array stack_numbers{
     StackNumber{"request",      nullptr, &IterationStack::request},
     StackNumber{"tokenise",     nullptr, &IterationStack::tokenise},
     StackNumber{"intake",       nullptr, &IterationStack::intake},
+    StackNumber{"handover",     nullptr, &IterationStack::handover},
     StackNumber{"mxfp4_unpacked", nullptr, &IterationStack::mxfp4_unpacked},
     StackNumber{"mxfp4_native", nullptr, &IterationStack::mxfp4_native},
     StackNumber{"mxfp4_call",   nullptr, &IterationStack::mxfp4_call},

@@ -2,6 +2,7 @@
 // The rules by which serving engines fill an iteration, and their limits.
 #pragma once
 
+#include <headroom/model/serve/time/random_stream.hpp>
 #include <headroom/model/serve/time/simulated_time.hpp>
 
 #include <array>
@@ -121,8 +122,23 @@ struct Speculation {
   bool overlapped = false;  ///< the engine forms a step while the one before it still verifies
   /// Mean tokens per step and sequence: (1 - a^(draft + 1)) / (1 - a) (Leviathan et al. 2023, equation 1).
   [[nodiscard]] double tokens_per_step() const noexcept;
-  /// Tokens (1 to draft + 1) of the step of request `id` after `generated` tokens; independent of the other requests.
-  [[nodiscard]] std::int64_t tokens(std::uint64_t id, std::int64_t generated) const noexcept;
+  /// The random numbers of request `id`: those of other requests are independent of them.
+  [[nodiscard]] std::uint64_t stream(std::uint64_t id) const noexcept { return scatter(seed ^ scatter(id)); }
+  /// Tokens (1 to draft + 1) of a step for its random bits: k drafts or more are accepted with probability a^k.
+  [[nodiscard]] std::int64_t tokens_of(std::uint64_t bits) const noexcept {
+    const double drawn = unit_interval(bits);
+    std::int64_t tokens = 1;
+    double chance = acceptance;
+    for (std::int64_t k = 0; k < draft; ++k) {
+      tokens += drawn < chance ? 1 : 0;
+      chance *= acceptance;
+    }
+    return tokens;
+  }
+  /// The same of a request's step number `step`.
+  [[nodiscard]] std::int64_t tokens(std::uint64_t stream, std::int64_t step) const noexcept {
+    return tokens_of(scattered(stream, static_cast<std::uint64_t>(step)));
+  }
 };
 
 /// One engine: a replica, or one lane of its pipeline.

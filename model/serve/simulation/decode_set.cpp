@@ -18,13 +18,19 @@ std::size_t DecodeSet::slot(std::int64_t kv) const noexcept {
   return static_cast<std::size_t>((now_ + ticks) % block_tokens_);
 }
 
+void DecodeSet::count_slot(std::int64_t kv, std::int64_t members) noexcept {
+  if (block_tokens_ > 0) {
+    filling_[slot(kv)] += members;
+  }
+}
+
 void DecodeSet::join(std::uint32_t id, std::int64_t kv, std::int64_t left, std::int64_t order) {
   heap_.push_back({now_ + left, order, id});
   std::push_heap(heap_.begin(), heap_.end(), [](const Member& a, const Member& b) { return a.after(b); });
   ++size_;
   ends_ += now_ + left;
   cached_ += kv;
-  ++filling_[slot(kv)];
+  count_slot(kv, 1);
 }
 
 void DecodeSet::pop() noexcept {
@@ -50,7 +56,7 @@ void DecodeSet::settle(std::size_t at) noexcept {
 void DecodeSet::forget(std::int64_t kv) noexcept {
   --size_;
   cached_ -= kv;
-  --filling_[slot(kv)];
+  count_slot(kv, -1);
 }
 
 void DecodeSet::leave(std::uint32_t id, std::int64_t kv) noexcept {

@@ -8,10 +8,12 @@
 
 namespace headroom {
 
-/// Every member gains one token per tick. Its keys follow from the tick at which it joined, so that a tick only changes
-/// counters. A heap orders members by their end; a count per slot of `block_tokens` ticks tells how many open a block.
+/// Every member gains one token per tick, unless tick_with() says what all gain. Its keys follow from the tick at which
+/// it joined, so that a tick only changes counters. A heap orders members by their end; a count per slot of
+/// `block_tokens` ticks tells how many open a block.
 class DecodeSet {
  public:
+  /// `block_tokens` 0: blocks are counted elsewhere, and growth() is not asked for.
   DecodeSet(std::int64_t capacity, std::int64_t block_tokens);
 
   [[nodiscard]] std::int64_t size() const noexcept { return size_; }
@@ -48,8 +50,11 @@ class DecodeSet {
   [[nodiscard]] std::int64_t ticks_within(std::int64_t blocks, std::int64_t limit) const noexcept;
   void tick(std::int64_t ticks) noexcept;
 
-  /// Adds `tokens` keys in total without a tick, for members that gain varying numbers of tokens (speculation).
-  void gain(std::int64_t tokens) noexcept { cached_ += tokens; }
+  /// A tick of members that gain varying numbers of tokens (drafts), together `tokens`.
+  void tick_with(std::int64_t tokens) noexcept {
+    ++now_;
+    cached_ += tokens;
+  }
 
  private:
   struct Member {
@@ -65,6 +70,7 @@ class DecodeSet {
   void forget(std::int64_t kv) noexcept;
   /// The slot of a member: the ticks, modulo block_tokens, at which it needs a block.
   [[nodiscard]] std::size_t slot(std::int64_t kv) const noexcept;
+  void count_slot(std::int64_t kv, std::int64_t members) noexcept;
 
   std::int64_t block_tokens_;
   std::int64_t size_ = 0, now_ = 0, cached_ = 0;

@@ -37,7 +37,8 @@ SimulatedEngine::SimulatedEngine(const IterationTables& tables,
       sequences_{sequences},
       times_{times},
       free_{settings.blocks},
-      decoding_{settings.max_num_seqs, settings.block_tokens} {
+      decoding_{settings.max_num_seqs, settings.speculation.draft > 0 ? 0 : settings.block_tokens},
+      drafts_{settings.speculation, settings.block_tokens, settings.rules.reservation != Reservation::whole} {
   const auto most = static_cast<std::size_t>(settings.max_num_seqs);
   chunks_.reserve(most);
   groups_.reserve(2 * (most + 1));
@@ -262,7 +263,8 @@ void SimulatedEngine::plan(bool decodes) noexcept {
     batch_.decodes = decoding_.size() + static_cast<std::int64_t>(extra_);
     batch_.context = decoding_.cached() + extra_keys_ + batch_.decodes;
   }
-  if (chunks_.empty() && !speculates() && swapping_ == Picoseconds{0} && extra_ == 0) {
+  if (chunks_.empty() && swapping_ == Picoseconds{0} && extra_ == 0) {
+    stretch_.first = time_of_decodes();
     plan_decodes();
   } else {
     stretch_.first = tables_->time(batch_) + swapping_;
@@ -271,13 +273,20 @@ void SimulatedEngine::plan(bool decodes) noexcept {
   stretch_.end = now_ + stretch_.length(stretch_.steps);
 }
 
-void SimulatedEngine::plan_decodes() noexcept {
+Picoseconds SimulatedEngine::time_of_decodes() noexcept {
   const std::int64_t n = batch_.decodes;
   if (line_of_ != n || batch_.context < line_.first || batch_.context >= line_.end) {
     line_ = tables_->decode_line(n, batch_.context);
     line_of_ = n;
   }
-  stretch_.first = line_.at(batch_.context);
+  return line_.at(batch_.context);
+}
+
+void SimulatedEngine::plan_decodes() noexcept {
+  if (speculates()) {
+    return;  // steps of drafts gain unlike numbers of tokens, and their times are on no line
+  }
+  const std::int64_t n = batch_.decodes;
   // After this step a preempted sequence may be admitted, or one that waits for what those that ended left.
   if (preempted_ || ((released_ || (estimates() && !full_ && held_steps_ == 0)) && waiting_.head != Sequence::none)) {
     return;
@@ -342,6 +351,13 @@ void SimulatedEngine::account(std::int64_t steps) noexcept {
 }
 
 void SimulatedEngine::advance_decodes(std::int64_t steps) noexcept {
+  if (speculates()) {
+    const std::int64_t tokens = drafts_.at(decoding_.now()).tokens();
+    drafts_.forget(decoding_.now());
+    counters_.output_tokens += tokens;
+    decoding_.tick_with(tokens);
+    return;
+  }
   counters_.output_tokens += steps * decoding_.size();
   if (!reserves()) {
     const std::int64_t blocks = decoding_.growth(steps);
@@ -355,19 +371,29 @@ void SimulatedEngine::advance_decodes(std::int64_t steps) noexcept {
   decoding_.tick(steps);
 }
 
-void SimulatedEngine::speculate() noexcept {
-  for (std::uint32_t id = running_.head; id != Sequence::none; id = sequences_[id].next) {
-    Sequence& sequence = sequences_[id];
-    if (sequence.state != Sequence::State::decoding) {
-      continue;
-    }
-    const std::int64_t tokens = std::min<std::int64_t>(settings_.speculation.tokens(id, sequence.generated),
-                                                       sequence.output - sequence.generated);
-    sequence.kv += static_cast<std::int32_t>(tokens);
-    sequence.generated += static_cast<std::int32_t>(tokens);
-    counters_.output_tokens += tokens;
-    decoding_.gain(tokens);
-  }
+std::int64_t SimulatedEngine::begin_drafting(Sequence& sequence, std::uint32_t id) noexcept {
+  DraftedMember member{sequence.kv, sequence.generated, sequence.held, sequence.steps};
+  const std::int64_t ticks = drafts_.join(id, member, sequence.output, sequence.since);
+  sequence.drawn_generated = member.generated;
+  sequence.drawn_held = member.held;
+  return ticks;
+}
+
+std::int64_t SimulatedEngine::end_drafting(Sequence& sequence) noexcept {
+  sequence.kv += sequence.drawn_generated - sequence.generated;
+  sequence.generated = sequence.drawn_generated;
+  sequence.held = sequence.drawn_held;
+  sequence.steps += static_cast<std::int32_t>(decoding_.now() - sequence.since);
+  sequence.since = decoding_.now();
+  return sequence.kv;
+}
+
+void SimulatedEngine::stop_drafting(Sequence& sequence, std::uint32_t id) noexcept {
+  DraftedMember member{sequence.kv, sequence.generated, sequence.held, sequence.steps};
+  drafts_.leave(id, member, sequence.output, sequence.since, decoding_.now());
+  sequence.drawn_generated = member.generated;
+  sequence.drawn_held = member.held;
+  static_cast<void>(end_drafting(sequence));
 }
 
 void SimulatedEngine::complete() noexcept {
@@ -376,27 +402,20 @@ void SimulatedEngine::complete() noexcept {
   begun_.clear();
   account(stretch_.steps);
   if (stretch_.decodes) {
-    if (speculates()) {
-      speculate();
-    } else {
-      advance_decodes(stretch_.steps);
-    }
+    advance_decodes(stretch_.steps);
   }
   const bool decoded = stretch_.decodes;
   const std::int64_t joined = complete_chunks(end);
-  if (speculates() && decoded) {
-    for (std::uint32_t id = running_.head; id != Sequence::none;) {
-      const std::uint32_t next = sequences_[id].next;
-      if (sequences_[id].state == Sequence::State::decoding && sequences_[id].generated == sequences_[id].output) {
-        decoding_.leave(id, sequences_[id].kv);
-        finish(id, end);
-      }
-      id = next;
-    }
-  }
   std::uint32_t id = Sequence::none;
-  while (decoding_.pop_ended(id, [this](std::uint32_t one) { return keys(sequences_[one]); })) {
-    finish(id, end);
+  const auto keys_of = [this](std::uint32_t one) {
+    return speculates() ? end_drafting(sequences_[one]) : keys(sequences_[one]);
+  };
+  while (decoding_.pop_ended(id, keys_of)) {
+    if (speculates() && sequences_[id].generated < sequences_[id].output) {
+      begin_decoding(id);  // its drafts were drawn as far as this
+    } else {
+      finish(id, end);
+    }
   }
   // With nobody left to run or to admit the engine waits for the tokens, and sees who has ended.
   if (!estimates() && running_count_ == static_cast<std::int64_t>(ended_.size()) && waiting_.head == Sequence::none) {
@@ -456,7 +475,8 @@ void SimulatedEngine::begin_decoding(std::uint32_t id) noexcept {
   Sequence& sequence = sequences_[id];
   sequence.state = Sequence::State::decoding;
   sequence.since = decoding_.now();
-  decoding_.join(id, sequence.kv, sequence.output - sequence.generated, sequence.order);
+  const std::int64_t ticks = speculates() ? begin_drafting(sequence, id) : sequence.output - sequence.generated;
+  decoding_.join(id, sequence.kv, ticks, sequence.order);
 }
 
 void SimulatedEngine::finish(std::uint32_t id, Picoseconds end) noexcept {
@@ -472,7 +492,7 @@ void SimulatedEngine::finish(std::uint32_t id, Picoseconds end) noexcept {
     leave(id);
     return;
   }
-  sequence.held = held(sequence);
+  sequence.held = static_cast<std::int32_t>(held(sequence));
   sequence.kv = static_cast<std::int32_t>(keys(sequence));
   sequence.generated = sequence.output;
   sequence.state = Sequence::State::ended;

@@ -2,6 +2,7 @@
 // One serving engine, iteration by iteration: which sequences run, wait or are preempted, and when each token is out.
 #pragma once
 
+#include <headroom/model/serve/engine/drafted_steps.hpp>
 #include <headroom/model/serve/engine/scheduler.hpp>
 #include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/decode_set.hpp>
@@ -32,12 +33,15 @@ struct Sequence {
   std::int32_t prefix = 0;     ///< prompt tokens found in a prefix cache
   std::int32_t kv = 0;         ///< keys in the cache; while decoding as of tick `since`
   std::int32_t generated = 0;  ///< output tokens; while decoding as of tick `since`
+  std::int32_t held = 0;   ///< blocks held; while decoding they follow from the keys, with drafts as of tick `since`
+  std::int32_t steps = 0;  ///< decodes with drafts so far; while decoding as of tick `since`
+  /// With drafts: `generated` and `held` behind the ticks that they are drawn for.
+  std::int32_t drawn_generated = 0, drawn_held = 0;
+  std::int32_t left = 0;  ///< blocks freed at eviction, whose contents may still be cached
+  std::int32_t full = 0;  ///< freed blocks that were completely filled
   std::int64_t since = 0;
   std::int64_t order = 0;  ///< order of admission
-  std::int64_t held = 0;   ///< blocks held; while decoding they follow from the keys
-  std::int64_t left = 0;   ///< blocks freed at eviction, whose contents may still be cached
   std::int64_t taken = 0;  ///< value of `taken_` up to which none of the freed blocks is overwritten
-  std::int64_t full = 0;   ///< freed blocks that were completely filled
   std::int64_t joins = 0;  ///< iterations of the engine before the first one that may take it
   Picoseconds last_token{};
   std::uint32_t previous = none, next = none;
@@ -211,6 +215,9 @@ class SimulatedEngine {
   void preempt_newest() noexcept;
 
   void plan(bool decodes) noexcept;
+  /// Of the iteration of decodes alone that batch_ is.
+  [[nodiscard]] Picoseconds time_of_decodes() noexcept;
+  /// How many such iterations follow each other before anything changes.
   void plan_decodes() noexcept;
   [[nodiscard]] std::int64_t ended_by(Picoseconds now) const noexcept;
   void cut(Picoseconds now) noexcept;
@@ -218,7 +225,12 @@ class SimulatedEngine {
   void record_iterations(std::int64_t steps, std::int64_t used, std::int64_t after) noexcept;
   void record_phase(std::uint32_t id, RequestPhase phase, Picoseconds time) noexcept;
   void advance_decodes(std::int64_t steps) noexcept;
-  void speculate() noexcept;
+  /// Draws what a sequence gains with drafts from this tick on; returns the ticks.
+  std::int64_t begin_drafting(Sequence& sequence, std::uint32_t id) noexcept;
+  /// The tick is over for which the drafts of a sequence are drawn. Returns its keys.
+  std::int64_t end_drafting(Sequence& sequence) noexcept;
+  /// A sequence leaves before: it is as it is now, and out of the sums of those that go on.
+  void stop_drafting(Sequence& sequence, std::uint32_t id) noexcept;
   [[nodiscard]] std::int64_t complete_chunks(Picoseconds end) noexcept;
   void begin_decoding(std::uint32_t id) noexcept;
   void finish(std::uint32_t id, Picoseconds end) noexcept;
@@ -252,6 +264,7 @@ class SimulatedEngine {
   std::int64_t taken_ = 0;                  ///< blocks taken since the start
   std::uint32_t partial_ = Sequence::none;  ///< the one partly computed prompt, always the newest sequence
   DecodeSet decoding_;
+  DraftedSteps drafts_;
   DecodeLine line_;
   std::int64_t line_of_ = 0;  ///< number of sequences that line_ is for
 

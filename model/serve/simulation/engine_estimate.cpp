@@ -58,7 +58,7 @@ void SimulatedEngine::prompts_by_estimate() noexcept {
     const std::int64_t tokens = std::min({left, budget, fits > 0 ? fits : budget});
     const std::int64_t blocks = std::max<std::int64_t>(blocks_of(sequence.kv + tokens) - sequence.held, 0);
     take(blocks);
-    sequence.held += blocks;
+    sequence.held += static_cast<std::int32_t>(blocks);
     add_chunk(partial_, tokens);
     partial_ = Sequence::none;
     budget -= tokens;
@@ -180,9 +180,9 @@ void SimulatedEngine::put_back() noexcept {
     joined_ -= !decoded_ ? lost : 0;
     sequence.generated = static_cast<std::int32_t>(least);
     if (settings_.rules.remembers && cache_ == nullptr) {
-      sequence.left = blocks;
+      sequence.left = static_cast<std::int32_t>(blocks);
       sequence.taken = taken_ + free_;
-      sequence.full = sequence.prompt / settings_.block_tokens;
+      sequence.full = static_cast<std::int32_t>(sequence.prompt / settings_.block_tokens);
     }
     give_back(victim, blocks, false);
     remove(running_, victim);

@@ -81,17 +81,7 @@ std::int64_t SimulatedEngine::growth() const noexcept {
   if (reserves()) {
     return 0;
   }
-  if (!speculates()) {
-    return decoding_.growth(1);
-  }
-  std::int64_t blocks = 0;
-  for (std::uint32_t id = running_.head; id != Sequence::none; id = sequences_[id].next) {
-    const Sequence& sequence = sequences_[id];
-    if (sequence.state == Sequence::State::decoding) {
-      blocks += std::max<std::int64_t>(blocks_of(sequence.kv + 1 + settings_.speculation.draft) - sequence.held, 0);
-    }
-  }
-  return blocks;
+  return speculates() ? drafts_.at(decoding_.now()).blocks() : decoding_.growth(1);
 }
 
 /// Whether every rank of balanced attention-DP has a prompt and a place for it.
@@ -177,7 +167,7 @@ void SimulatedEngine::resume_resident() noexcept {
     }
     sequence.resident = false;
     sequence.swapped = false;
-    sequence.held = blocks;
+    sequence.held = static_cast<std::int32_t>(blocks);
     if (times_[id].started == never) {
       times_[id].started = now_;
     }
@@ -198,14 +188,8 @@ bool SimulatedEngine::schedule_decodes() noexcept {
     preempt_newest();
     blocks = growth();
   }
-  if (speculates() && !reserves() && decoding_.size() > 0) {
-    for (std::uint32_t id = running_.head; id != Sequence::none; id = sequences_[id].next) {
-      Sequence& sequence = sequences_[id];
-      if (sequence.state == Sequence::State::decoding) {
-        sequence.held = std::max(sequence.held, blocks_of(sequence.kv + 1 + settings_.speculation.draft));
-      }
-    }
-    take(blocks);
+  if (speculates()) {
+    take(blocks);  // a step's drafts are in the cache before it tells how many stay
     blocks = 0;
   }
   promised_ = blocks;
@@ -272,7 +256,7 @@ void SimulatedEngine::continue_prompt(std::int64_t& budget) noexcept {
     return;
   }
   take(blocks);
-  sequence.held += blocks;
+  sequence.held += static_cast<std::int32_t>(blocks);
   add_chunk(partial_, tokens);
   partial_ = Sequence::none;
   budget -= tokens;
@@ -283,7 +267,7 @@ void SimulatedEngine::begin_prompt(std::uint32_t id, const Beginning& begin) noe
   free_ -= begin.blocks - begin.in_use;
   taken_ += begin.blocks - std::min(remembered(sequence), blocks_of(begin.known));
   run(id);
-  sequence.held = begin.blocks;
+  sequence.held = static_cast<std::int32_t>(begin.blocks);
   sequence.left = 0;
   sequence.full = 0;
   sequence.kv = static_cast<std::int32_t>(begin.known);
@@ -348,8 +332,12 @@ void SimulatedEngine::preempt_newest() noexcept {
     ended_.erase(std::find(ended_.begin(), ended_.end(), id));
     return;
   }
+  const bool decodes = sequence.state == Sequence::State::decoding;
+  if (decodes && speculates()) {
+    stop_drafting(sequence, id);
+  }
   const std::int64_t blocks = held(sequence);
-  if (sequence.state == Sequence::State::decoding) {
+  if (decodes) {
     const std::int64_t kv = keys(sequence);
     decoding_.leave(id, kv);
     sequence.generated += static_cast<std::int32_t>(kv - sequence.kv);
@@ -364,9 +352,9 @@ void SimulatedEngine::preempt_newest() noexcept {
   }
   // With ids the cache knows what is left.
   if (settings_.rules.remembers && settings_.rules.eviction == Eviction::recompute && cache_ == nullptr) {
-    sequence.left = blocks;
+    sequence.left = static_cast<std::int32_t>(blocks);
     sequence.taken = taken_ + free_;
-    sequence.full = sequence.kv / settings_.block_tokens;
+    sequence.full = static_cast<std::int32_t>(sequence.kv / settings_.block_tokens);
   }
   give_back(id, blocks, false);
   remove(running_, id);
@@ -375,7 +363,7 @@ void SimulatedEngine::preempt_newest() noexcept {
   if (settings_.rules.eviction == Eviction::swap) {
     sequence.resident = true;
     sequence.swapped = true;
-    sequence.held = blocks;
+    sequence.held = static_cast<std::int32_t>(blocks);
     swapping_ += settings_.swap_per_block * blocks;
   } else {
     sequence.kv = 0;

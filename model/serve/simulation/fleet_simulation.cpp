@@ -111,7 +111,6 @@ Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load, Simul
     : fleet_{fleet},
       load_{load},
       record_{record},
-      sequences_(load.requests.size()),
       prefill_engines_{fleet.prefill ? engines_in(*fleet.prefill) : 0},
       models_{1 + fleet.beside.size()},
       events_{prefill_engines_ + models_ * engines_in(fleet.pool)},
@@ -119,10 +118,13 @@ Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load, Simul
       prefill_{fleet, 0, prefill_engines_, load.requests.size()},
       sessions_{!load.turns.empty()} {
   result_.requests.resize(load.requests.size());
-  for (std::size_t i = 0; i < load.requests.size(); ++i) {
-    sequences_[i].prompt = load.requests[i].prompt_tokens;
-    sequences_[i].output = load.requests[i].output_tokens;
-    sequences_[i].prefix = load.requests[i].cached_tokens;
+  sequences_.reserve(load.requests.size());
+  for (const Request& request : load.requests) {
+    Sequence sequence;
+    sequence.prompt = request.prompt_tokens;
+    sequence.output = request.output_tokens;
+    sequence.prefix = request.cached_tokens;
+    sequences_.push_back(sequence);
   }
   const std::size_t count = prefill_engines_ + models_ * engines_in(fleet.pool);
   engines_.reserve(count);

@@ -7,12 +7,20 @@
 
 namespace headroom {
 
+/// Distance of the states of SplitMix64, 2^64 over the golden ratio.
+inline constexpr std::uint64_t golden_step = 0x9e3779b97f4a7c15ULL;
+
 /// One step of SplitMix64 (Steele, Lea and Flood 2014; Vigna's constants): a bijection that scatters nearby numbers.
 [[nodiscard]] constexpr std::uint64_t scatter(std::uint64_t x) noexcept {
-  x += 0x9e3779b97f4a7c15ULL;
+  x += golden_step;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   return x ^ (x >> 31);
+}
+
+/// Number `index` of the SplitMix64 sequence that starts at `state`.
+[[nodiscard]] constexpr std::uint64_t scattered(std::uint64_t state, std::uint64_t index) noexcept {
+  return scatter(state + index * golden_step);
 }
 
 /// 53 random bits as a number in [0, 1).
