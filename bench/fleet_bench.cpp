@@ -98,12 +98,14 @@ Speed measure(const ServingFleet& fleet, const RequestLoad& load, ServingMetrics
 
 /// Only rows whose name holds these words are run.
 std::string asked_words;
+int rows_run = 0;
 
 /// `trace`: scale the trace's own gaps instead of using a Poisson process.
 bool row(const std::string& name, const ServingFleet& fleet, TrafficClass traffic, double busy, bool trace = false) {
   if (name.find(asked_words) == std::string::npos) {
     return true;
   }
+  ++rows_run;
   const double capacity = saturation(fleet, {&traffic, 1}, 20'000 * fleet.pool.replicas, 1).raw();
   traffic.arrivals.rate = Hertz{busy * capacity};
   const Hertz rate = traffic.arrivals.rate;
@@ -145,6 +147,10 @@ bool run(const std::string& trace) {
   variant = fleet;
   variant.pool.engine.speculation = {3, 0.7, 1};
   good = row("vLLM V1, drafts that cost nothing", variant, traffic, 0.7) && good;
+  if (rows_run == 0) {
+    std::printf("no row's name holds '%s'\n", asked_words.c_str());
+    return false;
+  }
   std::printf("bars: %.0f requests/s and %.0f iterations/s a core: %s\n", requests_bar, iterations_bar,
               good ? "met" : "MISSED");
   return good;

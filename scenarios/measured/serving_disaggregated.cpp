@@ -121,7 +121,7 @@ std::optional<CacheTransfer> cache_transfer(const PlacedRow& prefill,
     const ServingStage& stage = prefill.memory.stages[static_cast<std::size_t>(i)];
     most = std::max(most, stage.sequence(prefill.isl, 1.0));
   }
-  return CacheTransfer{most / prefill.isl, *rate, prefill.stack->time.handover};
+  return CacheTransfer{most / prefill.isl, *rate, Seconds{}};
 }
 
 bool asks_for_deployment(const ServingConfiguration& run, std::string_view metric) {
@@ -171,7 +171,7 @@ std::optional<DisaggregatedQuestion> disaggregated_question(const ServingConfigu
   if (!transfer) {
     return refuse("the node of " + device.id + " has no NICs in the catalog, over which the cache would travel");
   }
-  q.transfer = q.decode.isl * transfer->bytes_per_token / transfer->rate + transfer->latency;
+  q.transfer = q.decode.isl * transfer->bytes_per_token / transfer->rate + q.prefill.stack->time.handover;
   ServingLimits limits = q.decode.limits;
   limits.sequence_tokens = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(q.decode.isl + q.decode.osl)));
   if (const ServingMemory m = serving_memory(q.decode.memory, limits); m.capacity < 1) {

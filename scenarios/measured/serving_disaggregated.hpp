@@ -31,7 +31,7 @@ struct DisaggregatedQuestion {
 [[nodiscard]] ServingConfiguration prefilling(const ServingConfiguration& run);
 
 /// How fast a prompt's cache travels from the GPUs that computed it, of a deployment on so many: over NVLink where one
-/// domain holds both pools, else by its NICs; its latency is the engine's handover. nullopt where the catalog has none.
+/// domain holds both pools, else by its NICs; nullopt where the catalog has none.
 [[nodiscard]] std::optional<CacheTransfer> cache_transfer(const PlacedRow& prefill,
                                                           const Device& device,
                                                           const Catalog& catalog,

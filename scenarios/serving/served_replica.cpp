@@ -6,7 +6,6 @@
 #include <headroom/model/serve/replica/least_iteration.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
-#include <headroom/model/serve/time/simulated_time.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/plan/serve_remedy.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
@@ -190,9 +189,7 @@ ServingFleet serving_fleet(const ServeScenario& s,
   if (served.prefill) {
     const DisaggregatedPrefill& p = *s.fleet->prefill;
     fleet.prefill = served.prefill->pool(p.replicas.value_or(prefill_replicas));
-    // A link as slow as any that is simulated has no place for more.
-    const Seconds latency = std::min(p.latency + served.prefill->handover, longest_span);
-    fleet.transfer = {served.cache_per_token, p.link, latency};
+    fleet.transfer = {served.cache_per_token, p.link, p.latency};
   }
   for (const ServedReplica& other : served.beside) {
     fleet.beside.push_back({other.simulated.tables.get(), other.simulated.engine});

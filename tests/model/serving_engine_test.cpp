@@ -60,6 +60,45 @@ TEST_CASE("the engine that skips equals a loop over every iteration, to the pico
   CHECK(skipped > 1'000'000);
 }
 
+TEST_CASE("drafts of answers longer than they are drawn ahead equal the loop as well, through evictions") {
+  std::int64_t preemptions = 0;
+  std::int64_t extended = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    Case c = any_case(seed);
+    RandomStream random{seed, 9};
+    EngineSettings& e = c.engine;
+    e.speculation = {1 + static_cast<std::int64_t>(random.below(4)), 0.25 * random.uniform(), seed};
+    e.max_num_tokens = std::max(e.max_num_tokens, e.max_num_seqs * (1 + e.speculation.draft) + 20);
+    c.load.requests.resize(std::min<std::size_t>(c.load.requests.size(), 12));
+    std::int64_t longest = 0;
+    for (Request& request : c.load.requests) {
+      request.output_tokens = 200 + static_cast<std::int32_t>(random.below(900));
+      longest = std::max<std::int64_t>(longest, request.prompt_tokens + request.output_tokens);
+      extended += request.output_tokens > 600 ? 1 : 0;  // at most two tokens a step and 256 steps, most of the time
+    }
+    e.blocks = (longest + 2 * e.speculation.draft) * (2 + static_cast<std::int64_t>(random.below(2))) / e.block_tokens +
+               5 + static_cast<std::int64_t>(random.below(9));
+    CAPTURE(seed);
+    const IterationTables tables = test::simple_tables(c.costs);
+    const ServingFleet fleet = one_replica(tables, e);
+    REQUIRE(problems(fleet, c.load).empty());
+    const FleetResult got = simulate(fleet, c.load);
+    test::NaiveServing naive{tables, e, c.load.requests};
+    const std::vector<RequestTimes> want = naive.run();
+    bool same = true;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      same = same && got.requests[i].first_token == want[i].first_token &&
+             got.requests[i].finished == want[i].finished && got.requests[i].preemptions == want[i].preemptions;
+    }
+    REQUIRE(same);
+    REQUIRE(got.pool.sum.iterations == naive.iterations);
+    REQUIRE(got.pool.peak_blocks == naive.peak);
+    preemptions += naive.preemptions;
+  }
+  CHECK(preemptions > 100);
+  CHECK(extended > 500);
+}
+
 TEST_CASE("disaggregated, both pools equal a loop over every iteration, to the picosecond") {
   std::int64_t preemptions = 0;
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {

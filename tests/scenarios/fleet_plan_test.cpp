@@ -2,17 +2,14 @@
 // The cheapest fleet that keeps its promises with the probability that is asked for: 0.9 here, the end of an interval.
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
-#include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
-#include <headroom/scenarios/serving/served_replica.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <doctest/doctest.h>
 
-#include "../near.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
 #include <atomic>
@@ -508,18 +505,6 @@ TEST_CASE("replicas that prefill apart: both pools are sized, and the cache goes
                                "fleet.replicas=" + std::to_string(sized.replicas),
                                "fleet.prefill.replicas=" + std::to_string(sized.prefill_replicas)});
   CHECK(slow.options.front().sized->metrics.all.e2e.p50 > sized.metrics.all.e2e.p50);
-}
-
-TEST_CASE("replicas that prefill apart: the engine's handover comes on top of the link's latency") {
-  const AskedFleet asked = read_fleet(document({"strategy.tp=1", "fleet.prefill.link=50 GB/s",
-                                                "fleet.prefill.latency=5 ms", "fleet.prefill.replicas=1"}),
-                                      "command line", sources());
-  const auto& serve = std::get<ServeScenario>(asked.first.question);
-  const ServedReplica served = served_replica(serve);
-  REQUIRE(served.prefill);
-  const ServingStack& engine = find_serving_stack(sources().data, Engine::vllm);
-  CHECK(engine.time.handover.raw() > 0.05);
-  CHECK(serving_fleet(serve, served, 1).transfer.latency.raw() == test::near(5e-3 + engine.time.handover.raw()));
 }
 
 TEST_CASE("what cannot be is left out with its reason, and the rest is planned") {

@@ -47,8 +47,9 @@ struct IterationStack {
   double vector = 0.0;  ///< time of decode attention over that at the vector units' fp32 peak; 0: uses tensor cores
   bool windows = true;  ///< a sliding window limits cache and attention
   Seconds request{};    ///< time from arrival to the first iteration, and back to the client
-  /// Time of a request between two pools, beside the bytes of its cache: the handshake of their workers, and how often
-  /// they look for what has come.
+  /// Time that a first token waits between two pools, beside the bytes of its cache: the handshake of the workers, and
+  /// how often they look for what has come. Of the closed form; simulated pools tell the first token of the engine that
+  /// computes prompts, before it.
   Seconds handover{};
   Seconds tokenise{};  ///< the same for each token of the prompt: its text becomes tokens before the engine sees it
   /// Time per request in the front end's single process, which parses, tokenises and forwards it. Requests pass one

@@ -13,7 +13,7 @@ namespace headroom {
 /// `block_tokens` ticks tells how many open a block.
 class DecodeSet {
  public:
-  /// `block_tokens` 0: blocks are counted elsewhere, and growth() is not asked for.
+  /// `block_tokens` 0: blocks are counted elsewhere, and neither growth() nor ticks_within() is asked for.
   DecodeSet(std::int64_t capacity, std::int64_t block_tokens);
 
   [[nodiscard]] std::int64_t size() const noexcept { return size_; }
@@ -24,7 +24,7 @@ class DecodeSet {
   /// Ticks until the first member leaves. Precondition: size() > 0.
   [[nodiscard]] std::int64_t until_end() const noexcept { return heap_.front().end - now_; }
 
-  /// Tokens that all members together have yet to gain.
+  /// Ticks, which are tokens without drafts, that all members together have yet to go.
   [[nodiscard]] std::int64_t left() const noexcept { return ends_ - now_ * size_; }
 
   /// Adds a member with `kv` cached keys that leaves after `left` >= 1 ticks; `order` breaks ties.

@@ -284,7 +284,7 @@ Picoseconds SimulatedEngine::time_of_decodes() noexcept {
 
 void SimulatedEngine::plan_decodes() noexcept {
   if (speculates()) {
-    return;  // steps of drafts gain unlike numbers of tokens, and their times are on no line
+    return;  // steps of drafts gain unlike numbers of tokens, so that their times are not evenly spaced
   }
   const std::int64_t n = batch_.decodes;
   // After this step a preempted sequence may be admitted, or one that waits for what those that ended left.

@@ -36,7 +36,6 @@ SimulatedReplica simulated_replica(const Replica& replica,
   s.lanes = std::max<std::int64_t>(1, layout.pp);
   s.front_end = picoseconds((stack.time.way(habits.text) - stack.time.in_turn(habits.text)).raw());
   s.front = front_work(stack.time, habits.client);
-  s.handover = stack.time.handover;
   EngineSettings& e = s.engine;
   e.rules = stack.scheduler;
   // An engine that waits for its drafts has nothing launched ahead.

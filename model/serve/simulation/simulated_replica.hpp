@@ -23,7 +23,6 @@ struct SimulatedReplica {
   std::int64_t lanes = 1;   ///< concurrent batches, one per pipeline stage
   Picoseconds front_end{};  ///< the way of a mean prompt to the front end (IterationStack::way without its turn)
   FrontWork front;          ///< what a front end works off in turn
-  Seconds handover{};       ///< of a request to another pool (IterationStack::handover)
   std::int64_t gpus = 1;
   /// A pool of `replicas` equal replicas. The tables are this object's, which must outlive the pool.
   [[nodiscard]] ReplicaPool pool(std::int64_t replicas) const noexcept {
